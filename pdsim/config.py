@@ -1,0 +1,434 @@
+"""What an experiment is: the YAML files under config/experiments as typed models.
+
+The JSON schema (config/schema), the table of keys (config/README.md) and the error messages all
+come from the models here. A stage is given the sections it uses and nothing else, and the
+workflow tracks exactly these.
+"""
+
+import difflib
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from pdsim.errors import PdsimError
+
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+METHODS = ("svgd", "csvgd")
+SHOOTINGS = ("single", "multiple")
+
+
+class Section(BaseModel):
+    """A part of a config file: immutable, and closed to misspelt keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ParameterConfig(Section):
+    """One estimated parameter."""
+
+    lower: float = Field(description="lower limit, in `unit`")
+    upper: float = Field(description="upper limit, in `unit`")
+    unit: str = Field(description="must be the unit the system declares")
+    scale: Literal["linear", "log"] = Field(
+        "linear", description="how the unit box is laid over the limits"
+    )
+    prior: Literal["uniform", "log_uniform", "normal", "truncated_normal"] | None = Field(
+        None, description="density within the limits; default: flat on the scale"
+    )
+    mean: float | None = Field(None, description="of a (truncated) normal prior, in `unit`")
+    standard_deviation: Positive | None = Field(
+        None, description="of a (truncated) normal prior, in `unit`"
+    )
+    sets: tuple[str, ...] = Field(
+        (), description="system parameters that take this value; default: the one of this name"
+    )
+    truth: float | None = Field(None, description="true value, where known; only drawn and scored")
+
+    @model_validator(mode="after")
+    def _check(self) -> "ParameterConfig":
+        if self.lower >= self.upper:
+            raise ValueError(f"lower ({self.lower}) must be below upper ({self.upper})")
+        if self.scale == "log" and self.lower <= 0:
+            raise ValueError(f"a log scale needs lower > 0, not {self.lower}")
+        if self.prior == "log_uniform" and self.lower <= 0:
+            raise ValueError(f"a log_uniform prior needs lower > 0, not {self.lower}")
+        normal = self.prior in ("normal", "truncated_normal")
+        if normal and (self.mean is None or self.standard_deviation is None):
+            raise ValueError(f"a {self.prior} prior needs mean and standard_deviation")
+        if not normal and (self.mean is not None or self.standard_deviation is not None):
+            raise ValueError(
+                "mean and standard_deviation belong to a normal or truncated_normal prior"
+            )
+        return self
+
+
+class SimulatorConfig(Section):
+    """The model whose parameters are sought."""
+
+    system: str = Field(description="a name from pdsim/systems")
+    substeps: Count = Field(1, description="integrator steps per recorded frame")
+    parameters: dict[str, ParameterConfig] = Field(
+        min_length=1, description="what is estimated, by name, in the order of files and figures"
+    )
+    fixed: dict[str, float] = Field(
+        {}, description="values of other system parameters, in the system's units"
+    )
+
+
+class FrameWindow(Section):
+    """A stretch of one recorded run."""
+
+    run: int = Field(ge=0, description="number of the run: the file is `<run>.csv`")
+    frames: tuple[int, int] = Field(description="first frame, and the one after the last")
+
+    @model_validator(mode="after")
+    def _check(self) -> "FrameWindow":
+        first, last = self.frames
+        if first < 0 or last - first < 20:
+            raise ValueError(f"frames {first}:{last} must start at 0 or later and hold 20 or more")
+        return self
+
+
+class SmoothingConfig(Section):
+    """Savitzky–Golay filter that estimates start states."""
+
+    frames: int = Field(11, ge=3, description="odd length of the filter [frames]")
+    order: int = Field(4, ge=1, description="order of the polynomial")
+
+    @model_validator(mode="after")
+    def _check(self) -> "SmoothingConfig":
+        if self.frames % 2 == 0 or self.order >= self.frames:
+            raise ValueError(
+                f"frames ({self.frames}) must be odd and larger than order ({self.order})"
+            )
+        return self
+
+
+class SyntheticRun(Section):
+    """One simulated run of the camera."""
+
+    q: tuple[float, float] = Field(description="start angles q0, q1 [rad]")
+    dq: tuple[float, float] = Field((0.0, 0.0), description="start rates [rad/s]")
+
+
+class CameraConfig(Section):
+    """A synthetic camera in front of a double pendulum with known parameters."""
+
+    parameters: dict[str, float] = Field(
+        description="the truth: system parameters in the system's units; others at their defaults"
+    )
+    runs: tuple[SyntheticRun, ...] = Field(min_length=1, description="one recording each")
+    frame_count: int = Field(ge=20, description="length of every run [frames]")
+    pixels_per_metre: Positive = Field(description="image scale [pixel/m]")
+    link_2_length: Positive = Field(description="from joint 1 to the tip marker [m]")
+    pivot_drift: float = Field(2.0, ge=0, description="amplitude of the pivot's drift [pixel]")
+
+
+class RecordingConfig(Section):
+    """Where the data come from and how they are cut."""
+
+    source: Literal["ibm", "camera"] = Field(description="a data source of pdsim/recordings")
+    rate_hz: Positive = Field(description="nominal frame rate [Hz]")
+    train: tuple[FrameWindow, ...] = Field(min_length=1, description="what estimators see")
+    test: tuple[FrameWindow, ...] = Field(min_length=1, description="held out, for metrics")
+    smoothing: SmoothingConfig = SmoothingConfig()
+    camera: CameraConfig | None = Field(None, description="for source `camera` only")
+
+    @model_validator(mode="after")
+    def _check(self) -> "RecordingConfig":
+        if (self.source == "camera") != (self.camera is not None):
+            raise ValueError("`camera` belongs to source `camera`, and that source needs it")
+        lengths = {last - first for first, last in (w.frames for w in self.train + self.test)}
+        if len(lengths) != 1:
+            raise ValueError(f"all windows must have one length, not {sorted(lengths)} frames")
+        if min(lengths) <= self.smoothing.frames:
+            raise ValueError("windows must be longer than smoothing.frames")
+        shared = {(w.run, w.frames) for w in self.train} & {(w.run, w.frames) for w in self.test}
+        if shared:
+            raise ValueError(f"run and frames {sorted(shared)} are in train and in test")
+        if self.camera is not None:
+            for window in self.train + self.test:
+                if window.run >= len(self.camera.runs):
+                    raise ValueError(
+                        f"run {window.run} does not exist: camera.runs has {len(self.camera.runs)}"
+                    )
+                if window.frames[1] > self.camera.frame_count:
+                    raise ValueError(
+                        f"frames {window.frames} go beyond camera.frame_count "
+                        f"({self.camera.frame_count})"
+                    )
+        return self
+
+
+class LikelihoodConfig(Section):
+    """How simulated and recorded trajectories are compared."""
+
+    combination: Literal["sum", "product"] = Field(
+        "sum", description="of several training trajectories: mixture (Eq. 9) or product (Eq. 10)"
+    )
+    window_count: int = Field(10, ge=2, description="shooting windows in multiple shooting")
+    noise_relative: Positive | None = Field(
+        None, description="standard deviation over the spread of each channel in the training set"
+    )
+    noise: dict[str, Positive] | None = Field(
+        None, description="standard deviation by channel, in the channel's unit"
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> "LikelihoodConfig":
+        if (self.noise is None) == (self.noise_relative is None):
+            raise ValueError("give either noise or noise_relative")
+        return self
+
+
+class SvgdConfig(Section):
+    """Stein variational gradient descent with Adam (Eq. 1)."""
+
+    step_size: Positive = Field(0.03, description="Adam's step at the start, in unit-box units")
+    step_decay: float = Field(
+        0.1, gt=0, le=1, description="step size at the end over that at the start (geometric)"
+    )
+    gradient_limit: Positive | None = Field(
+        None, description="longest score of one particle, in unit-box units; none: no limit"
+    )
+
+
+class CsvgdConfig(SvgdConfig):
+    """Constrained SVGD: SVGD's direction with MDMM constraints (Eq. 8, Algorithm 1)."""
+
+    damping: Positive = Field(1.0, description="c of Eq. 8")
+    multiplier_step: Positive = Field(1e-3, description="step of the multipliers' ascent")
+    defect_scale: tuple[Positive, Positive] = Field(
+        (1.0, 0.01), description="σ_def at the start and at the end, in scaled state units"
+    )
+    tightening: float = Field(
+        0.8, gt=0, le=1, description="share of the iterations over which σ_def goes to its end"
+    )
+    limit_scale: Positive = Field(0.003, description="σ of the limit constraints, unit-box units")
+
+
+class EstimatorsConfig(Section):
+    """Settings of each estimator."""
+
+    svgd: SvgdConfig = SvgdConfig()
+    csvgd: CsvgdConfig = CsvgdConfig()
+
+
+class BudgetConfig(Section):
+    """How much work an inference job may do."""
+
+    particle_count: int = Field(ge=4, description="particles, or draws of a Markov chain")
+    iteration_count: Count = Field(description="iterations")
+    chunk_size: Count = Field(100, description="iterations between progress and checkpoints")
+
+
+class Run(Section):
+    """One estimator with one likelihood."""
+
+    method: Literal["svgd", "csvgd"]
+    shooting: Literal["single", "multiple"]
+
+    @model_validator(mode="after")
+    def _check(self) -> "Run":
+        if self.method == "svgd" and self.shooting == "multiple":
+            raise ValueError("svgd with multiple shooting is csvgd: write method: csvgd")
+        return self
+
+
+class ExperimentConfig(Section):
+    """One experiment."""
+
+    title: str = Field(description="heading of the report")
+    description: str = Field(description="what the reader should know first")
+    notes: tuple[str, ...] = Field((), description="paragraphs for the report's discussion")
+    simulator: SimulatorConfig
+    recording: RecordingConfig
+    likelihood: LikelihoodConfig
+    estimators: EstimatorsConfig = EstimatorsConfig()
+    runs: tuple[Run, ...] = Field(min_length=1, description="what is estimated and compared")
+    seeds: tuple[int, ...] = Field((0,), min_length=1, description="one job each")
+    budgets: dict[str, BudgetConfig] = Field(min_length=1, description="by name: quick, paper")
+    precision: Literal["float64", "float32"] = Field("float64", description="of all arithmetic")
+    paper_table: bool = Field(False, description="print the published numbers beside ours")
+
+    @model_validator(mode="after")
+    def _check(self) -> "ExperimentConfig":
+        for name, values in (("runs", self.runs), ("seeds", self.seeds)):
+            if len(set(values)) != len(values):
+                raise ValueError(f"{name} holds an entry twice")
+        return self
+
+    def budget(self, name: str) -> BudgetConfig:
+        """Return the budget of that name, or say which there are."""
+        if name not in self.budgets:
+            raise PdsimError(
+                f"no budget is called {name!r} in experiment {self.title!r}; "
+                f"there are: {', '.join(self.budgets)}"
+            )
+        return self.budgets[name]
+
+    def inference_options(self, method: str, budget: str) -> dict[str, Any]:
+        """Everything of the config that an inference job depends on, as JSON values."""
+        return {
+            "simulator": _without_truth(self.simulator),
+            "likelihood": self.likelihood.model_dump(mode="json"),
+            "estimator": getattr(self.estimators, method).model_dump(mode="json"),
+            "budget": self.budget(budget).model_dump(mode="json"),
+            "precision": self.precision,
+        }
+
+    def section(self, *names: str) -> dict[str, Any]:
+        """Return sections of the config as JSON values."""
+        return self.model_dump(mode="json", include=set(names))
+
+
+def _without_truth(simulator: SimulatorConfig) -> dict[str, Any]:
+    dump = simulator.model_dump(mode="json")
+    for parameter in dump["parameters"].values():
+        del parameter["truth"]
+    return dump
+
+
+def _close_name(name: str, known) -> str:
+    match = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {match[0]!r}?" if match else f"; known: {', '.join(sorted(known))}"
+
+
+def _keys_at(model: type[BaseModel], location) -> list[str]:
+    """Names allowed beside an unknown key."""
+    known: Any = model
+    for part in location:
+        if isinstance(known, type) and issubclass(known, BaseModel):
+            field = known.model_fields.get(str(part))
+            known = field.annotation if field else None
+        for inner in getattr(known, "__args__", ()):
+            if isinstance(inner, type) and issubclass(inner, BaseModel):
+                known = inner
+    return list(known.model_fields) if hasattr(known, "model_fields") else []
+
+
+def explain(error: ValidationError, source: str | Path, model: type[BaseModel]) -> PdsimError:
+    """Turn a validation error into lines of file, key, value and remedy."""
+    lines = []
+    for problem in error.errors():
+        key = ".".join(str(part) for part in problem["loc"]) or "(the whole file)"
+        value = problem["input"]
+        shown = "" if isinstance(value, dict) else f" (got {value!r})"
+        if problem["type"] == "extra_forbidden":
+            known = _keys_at(model, problem["loc"][:-1])
+            text = f"no such key{_close_name(str(problem['loc'][-1]), known)}"
+        elif problem["type"] == "missing":
+            text, shown = "this key is missing; add it", ""
+        else:
+            text = problem["msg"].removeprefix("Value error, ")
+        lines.append(f"{source}: {key}: {text}{shown}")
+    return PdsimError("\n".join(lines))
+
+
+def read_yaml(path: str | Path) -> Any:
+    """Read a YAML file, or say where it is broken."""
+    try:
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PdsimError(f"{path}: cannot be read: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise PdsimError(f"{path}: not valid YAML: {error}") from error
+
+
+def load_experiment(path: str | Path) -> ExperimentConfig:
+    """Read and check one experiment file, its parameters against the system's included."""
+    try:
+        experiment = ExperimentConfig.model_validate(read_yaml(path))
+    except ValidationError as error:
+        raise explain(error, path, ExperimentConfig) from None
+    _check_against_system(experiment, path)
+    return experiment
+
+
+def _check_against_system(experiment: ExperimentConfig, path: str | Path) -> None:
+    from pdsim.systems import MODULES, load_system  # jax is imported only for real configs
+
+    simulator = experiment.simulator
+    where = f"{path}: simulator"
+    if simulator.system not in MODULES:
+        raise PdsimError(
+            f"{where}.system: no such system (got {simulator.system!r})"
+            f"{_close_name(simulator.system, MODULES)}"
+        )
+    system = load_system(simulator.system)
+    set_by: dict[str, str] = {}
+    for name, parameter in simulator.parameters.items():
+        for target in parameter.sets or (name,):
+            if target not in system.parameters:
+                raise PdsimError(
+                    f"{where}.parameters.{name}: {system.name} has no parameter {target!r}"
+                    f"{_close_name(target, system.parameters)}"
+                )
+            declared = system.parameters[target].unit
+            if parameter.unit != declared:
+                raise PdsimError(
+                    f"{where}.parameters.{name}.unit: {target} is in {declared!r} "
+                    f"(got {parameter.unit!r}); convert the limits and write unit: {declared}"
+                )
+            if target in set_by:
+                raise PdsimError(
+                    f"{where}.parameters.{name}: {target} is set by {set_by[target]!r} already"
+                )
+            set_by[target] = name
+    for name in simulator.fixed:
+        if name not in system.parameters:
+            raise PdsimError(
+                f"{where}.fixed.{name}: {system.name} has no such parameter"
+                f"{_close_name(name, system.parameters)}"
+            )
+        if name in set_by:
+            raise PdsimError(f"{where}.fixed.{name}: it is estimated too; remove it from one")
+    if experiment.recording.camera is not None:
+        for name in experiment.recording.camera.parameters:
+            if name not in system.parameters:
+                raise PdsimError(
+                    f"{path}: recording.camera.parameters.{name}: {system.name} has no such "
+                    f"parameter{_close_name(name, system.parameters)}"
+                )
+    if experiment.likelihood.noise is not None:
+        channels = {channel.name for channel in system.channels}
+        if set(experiment.likelihood.noise) != channels:
+            raise PdsimError(
+                f"{path}: likelihood.noise: needs exactly the channels {sorted(channels)} "
+                f"(got {sorted(experiment.likelihood.noise)})"
+            )
+
+
+class WorkflowConfig(Section):
+    """config/config.yaml: what the workflow runs, and where."""
+
+    groups: dict[str, tuple[str, ...]] = Field(
+        description="named targets, each a list of experiments in config/experiments"
+    )
+    experiment_dir: str = Field("config/experiments", description="folder of experiment files")
+    results: str = Field("results", description="folder of everything that is computed")
+    budget: str = Field("paper", description="budget of every inference job; quick or paper")
+    ibm_dir: str | None = Field(
+        None, description="folder of the IBM recordings; else PDSIM_IBM_DIR, else a download"
+    )
+
+
+def workflow_config(values: dict[str, Any], source: str) -> WorkflowConfig:
+    """Check the workflow's own config."""
+    try:
+        return WorkflowConfig.model_validate(values)
+    except ValidationError as error:
+        raise explain(error, source, WorkflowConfig) from None
+
+
+def schemas() -> dict[str, str]:
+    """Return the JSON schema of each kind of config file, by file name."""
+    return {
+        f"{name}.schema.json": json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False)
+        + "\n"
+        for name, model in (("experiment", ExperimentConfig), ("config", WorkflowConfig))
+    }

@@ -1,0 +1,56 @@
+"""Writing and reading files so that a half-written one is never taken for a whole one."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import xarray as xr
+
+from pdsim.errors import PdsimError
+
+
+def write_atomically(path: str | Path, write: Callable[[Path], None]) -> None:
+    """Call ``write`` on a temporary name beside ``path``, flush it to disk, then rename it.
+
+    The temporary name keeps the suffix, since writers choose the format by it.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
+    try:
+        write(temporary)
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file atomically."""
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def write_dataset(path: str | Path, data: xr.Dataset | xr.DataTree) -> None:
+    """Write a NetCDF file atomically."""
+    write_atomically(path, lambda temporary: data.to_netcdf(temporary, engine="netcdf4"))
+
+
+def read_dataset(path: str | Path, group: str | None = None) -> xr.Dataset:
+    """Read one group of a NetCDF file into memory, or say which file is missing or broken."""
+    if not Path(path).is_file():
+        raise PdsimError(f"{path}: no such file; run the stage that makes it first")
+    try:
+        with xr.open_dataset(path, group=group, engine="netcdf4") as data:
+            return data.load()
+    except (OSError, ValueError) as error:
+        raise PdsimError(
+            f"{path}: not a readable NetCDF file (group {group}): {error}; delete it and rerun"
+        ) from error
+
+
+def sha256(path: str | Path) -> str:
+    """Return the SHA-256 of a file as 64 hexadecimal digits."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,1 @@
+"""From trajectories to the problem every estimator is given."""

@@ -1,0 +1,128 @@
+"""Single and multiple shooting: how well simulated trajectories explain recorded ones."""
+
+from dataclasses import dataclass, field
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pdsim.likelihood.problem import Position, combine_trajectories
+from pdsim.parameters import ParameterSpace
+from pdsim.systems.rollout import squared_error
+from pdsim.systems.system import System
+from pdsim.trajectories import windows
+
+
+def _data():
+    return field(metadata={"static": False})
+
+
+def _static():
+    return field(metadata={"static": True})
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class ShootingProblem:
+    """Gaussian likelihood of recorded trajectories over shooting windows.
+
+    One window is single shooting (Eq. 3); with more, the start states of the later windows are
+    part of the position and the differences to where the window before ended are its defects
+    (Eq. 6). The likelihood of the observations is Eq. 2 with one standard deviation per channel.
+
+    A pytree: the recordings are leaves, so one compiled program serves every recording.
+
+    Attributes:
+        targets: one (h, trajectory, window) array per channel.
+        precisions: 1/σ of each target, 0 where nothing was observed.
+        first_start: (trajectory, state) start states of window 0, known (Sec. III).
+        later_starts: (trajectory, window − 1, state) first guess of the others, physical units.
+        state_scale: (state,) physical size of one scaled unit of a shooting variable.
+        log_normalisation: (trajectory,) −Σ log(σ √(2π)) over what was observed.
+    """
+
+    targets: tuple[jax.Array, ...] = _data()
+    precisions: tuple[jax.Array, ...] = _data()
+    first_start: jax.Array = _data()
+    later_starts: jax.Array = _data()
+    state_scale: jax.Array = _data()
+    log_normalisation: jax.Array = _data()
+    system: System = _static()
+    space: ParameterSpace = _static()
+    combination: str = _static()
+    frame_time: float = _static()
+    substeps: int = _static()
+
+    @property
+    def rollout_count(self) -> int:
+        return self.first_start.shape[0]
+
+    def start_shooting(self) -> jax.Array:
+        return self.later_starts / self.state_scale
+
+    def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
+        """Return log p(recordings | position) (particle,) and the scaled defects."""
+        parameters = self.space.system_parameters(position.parameters[:, None, None, :])
+        later = position.shooting * self.state_scale
+        first = jnp.broadcast_to(
+            self.first_start[None, :, None, :], (*later.shape[:2], 1, later.shape[-1])
+        )
+        start = jnp.concatenate([first, later], axis=2)
+        error, end = squared_error(
+            self.system,
+            parameters,
+            tuple(start[..., i] for i in range(start.shape[-1])),
+            tuple(zip(self.targets, self.precisions, strict=True)),
+            frame_time=self.frame_time,
+            substeps=self.substeps,
+        )
+        per_trajectory = self.log_normalisation - 0.5 * error.sum(axis=-1)
+        arrived = jnp.stack([variable[:, :, :-1] for variable in end], axis=-1)
+        defects = position.shooting - arrived / self.state_scale
+        return combine_trajectories(per_trajectory, self.combination), defects
+
+
+def shooting_problem(
+    system: System,
+    space: ParameterSpace,
+    observed: np.ndarray,
+    smoothed: np.ndarray,
+    noise: np.ndarray,
+    *,
+    window_count: int,
+    combination: str,
+    frame_time: float,
+    substeps: int,
+    dtype=np.float64,
+) -> ShootingProblem:
+    """Build the problem from training trajectories.
+
+    Args:
+        observed: (trajectory, time, channel), NaN where nothing was observed.
+        smoothed: (trajectory, time, state); its first frame is the known start state, and its
+            values at the windows' starts are the first guess of the shooting variables.
+        noise: (channel,) standard deviations of the observations.
+        window_count: 1 for single shooting.
+        combination: "sum" or "product".
+        frame_time, substeps: of the roll-outs.
+        dtype: of every array of the problem.
+    """
+    targets, starts = windows(observed, window_count)
+    seen = np.isfinite(targets)
+    precision = np.where(seen, 1 / noise, 0.0)
+    normalisation = -np.where(seen, np.log(noise * np.sqrt(2 * np.pi)), 0.0)
+    spread = smoothed.std(axis=(0, 1))
+    channels = range(targets.shape[-1])
+    return ShootingProblem(
+        targets=tuple(jnp.asarray(np.nan_to_num(targets[..., c]), dtype) for c in channels),
+        precisions=tuple(jnp.asarray(precision[..., c], dtype) for c in channels),
+        first_start=jnp.asarray(smoothed[:, 0], dtype),
+        later_starts=jnp.asarray(smoothed[:, starts[1:]], dtype),
+        state_scale=jnp.asarray(np.where(spread > 0, spread, 1.0), dtype),
+        log_normalisation=jnp.asarray(normalisation.sum(axis=(0, 2, 3)), dtype),
+        system=system,
+        space=space,
+        combination=combination,
+        frame_time=frame_time,
+        substeps=substeps,
+    )

@@ -1,0 +1,135 @@
+"""Parameters and the box they live in.
+
+Estimators see only unit coordinates u ∈ [0, 1]^M, one per estimated parameter, so that no
+parameter dominates for its unit (appendix I-C). A ``ParameterSpace`` maps them to physical values,
+linearly or logarithmically, and knows the prior density.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.stats import norm
+from scipy.stats import qmc
+
+PRIORS = ("uniform", "log_uniform", "normal", "truncated_normal")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One estimated number.
+
+    Attributes:
+        name: as it appears in files and figures.
+        lower, upper: limits, physical units.
+        unit: of lower, upper and every value reported.
+        scale: "linear" or "log"; how the unit coordinate runs from lower to upper.
+        prior: "uniform", "log_uniform", "normal" or "truncated_normal" over the physical value.
+            "normal" knows no limits of its own: the box still bounds where estimators look.
+        mean, standard_deviation: of the (truncated) normal, physical units.
+        sets: the system's parameters that take this value.
+        label: for figures.
+    """
+
+    name: str
+    lower: float
+    upper: float
+    unit: str
+    scale: str = "linear"
+    prior: str = "uniform"
+    mean: float = 0.0
+    standard_deviation: float = 1.0
+    sets: tuple[str, ...] = ()
+    label: str = ""
+
+    def to_physical(self, unit_value):
+        """Map [0, 1] to [lower, upper]; values outside extrapolate."""
+        if self.scale == "log":
+            return self.lower * jnp.exp(unit_value * np.log(self.upper / self.lower))
+        return self.lower + unit_value * (self.upper - self.lower)
+
+    def to_unit(self, value):
+        """Inverse of ``to_physical``."""
+        if self.scale == "log":
+            return jnp.log(value / self.lower) / np.log(self.upper / self.lower)
+        return (value - self.lower) / (self.upper - self.lower)
+
+    def log_prior(self, unit_value):
+        """Log density of the prior over the unit coordinate, limits not applied.
+
+        The Jacobian |dx/du| of ``to_physical`` is included, so a uniform prior under a
+        logarithmic scale favours the upper end, and a log-uniform one is flat.
+        """
+        x = self.to_physical(unit_value)
+        if self.scale == "log":
+            log_slope = jnp.log(x) + np.log(np.log(self.upper / self.lower))
+        else:
+            log_slope = jnp.full_like(x, np.log(self.upper - self.lower))
+        if self.prior == "uniform":
+            return log_slope - np.log(self.upper - self.lower)
+        if self.prior == "log_uniform":
+            if self.scale == "log":
+                return jnp.zeros_like(x)
+            # Held at the limits outside the box: a particle may step out, and log has no value at 0.
+            inside = jnp.clip(x, self.lower, self.upper)
+            return log_slope - jnp.log(inside) - np.log(np.log(self.upper / self.lower))
+        density = norm.logpdf(x, self.mean, self.standard_deviation)
+        if self.prior == "truncated_normal":
+            bounds = (np.array([self.lower, self.upper]) - self.mean) / self.standard_deviation
+            density = density - jnp.log(jnp.diff(norm.cdf(bounds))[0])
+        return density + log_slope
+
+
+@dataclass(frozen=True)
+class ParameterSpace:
+    """The estimated parameters, in order, and the values of all the others."""
+
+    parameters: tuple[Parameter, ...]
+    fixed: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(parameter.name for parameter in self.parameters)
+
+    @property
+    def dimension(self) -> int:
+        return len(self.parameters)
+
+    def to_physical(self, unit: jax.Array) -> jax.Array:
+        """Map unit coordinates ``(..., M)`` to physical values of the same shape."""
+        columns = [p.to_physical(unit[..., i]) for i, p in enumerate(self.parameters)]
+        return jnp.stack(columns, axis=-1)
+
+    def to_unit(self, physical) -> jax.Array:
+        """Inverse of ``to_physical``."""
+        physical = jnp.asarray(physical)
+        columns = [p.to_unit(physical[..., i]) for i, p in enumerate(self.parameters)]
+        return jnp.stack(columns, axis=-1)
+
+    def system_parameters(self, unit: jax.Array) -> Mapping[str, jax.Array]:
+        """Return the values of all the system's parameters by name, each of shape ``(...)``."""
+        values = {name: jnp.asarray(value, unit.dtype) for name, value in self.fixed}
+        for i, parameter in enumerate(self.parameters):
+            physical = parameter.to_physical(unit[..., i])
+            for target in parameter.sets:
+                values[target] = physical
+        return values
+
+    def log_prior(self, unit: jax.Array) -> jax.Array:
+        """Log prior density over unit coordinates, shape ``(...)``; limits are not applied here.
+
+        Limits are constraints (Sec. IV-D, IV-E): each estimator keeps them in its own way.
+        """
+        terms = [p.log_prior(unit[..., i]) for i, p in enumerate(self.parameters)]
+        return sum(terms, jnp.zeros(unit.shape[:-1], unit.dtype))
+
+    def sobol(self, count: int, dtype=np.float64) -> np.ndarray:
+        """First ``count`` points of the unscrambled Sobol sequence, shape ``(count, M)``.
+
+        Every estimator starts from these (appendix I-A).
+        """
+        exponent = int(np.ceil(np.log2(max(count, 2))))
+        points = qmc.Sobol(self.dimension, scramble=False).random_base2(exponent)
+        return points[:count].astype(dtype)

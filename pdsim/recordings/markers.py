@@ -1,0 +1,50 @@
+"""Marker pixels of a two-link pendulum to joint angles.
+
+A recording in the IBM format has no header and six integers a line: (a, b) of pivot, elbow and
+tip. **The first number of each pair is vertical and grows downwards, the second is horizontal.**
+With the two exchanged gravity points sideways and no parameters fit, yet everything runs.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from pdsim.errors import PdsimError
+
+
+def read_pixels(path: str | Path) -> np.ndarray:
+    """Read a recording, shape (frame, marker, 2) with the last axis (down, across) [pixel]."""
+    try:
+        table = np.loadtxt(path, delimiter=",", ndmin=2)
+    except (OSError, ValueError) as error:
+        raise PdsimError(
+            f"{path}: cannot be read as comma-separated numbers: {error}; the format is six "
+            "columns without a header, (down, across) of pivot, elbow and tip in pixels"
+        ) from error
+    if table.shape[1] != 6 or len(table) < 3:
+        raise PdsimError(
+            f"{path}: {table.shape[0]} lines of {table.shape[1]} columns, but the format has six "
+            "columns, (down, across) of pivot, elbow and tip, and at least 3 lines"
+        )
+    if not np.isfinite(table).all():
+        line = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0]) + 1
+        raise PdsimError(f"{path}: line {line} holds a value that is not a finite number")
+    return table.reshape(-1, 3, 2)
+
+
+def joint_angles(pixels: np.ndarray) -> np.ndarray:
+    """Absolute angle of link 1 and relative angle of link 2.
+
+    The pivot drifts by pixels within and between runs; differences of successive markers do not
+    see it, nor the image scale. Each absolute angle is atan2(across, down), 0 when hanging,
+    unwrapped over the whole run before they are subtracted.
+
+    Args:
+        pixels: (frame, marker, 2).
+
+    Returns:
+        (frame, 2): q0, q1 [rad].
+    """
+    links = np.diff(pixels, axis=1)
+    absolute = np.unwrap(np.arctan2(links[..., 1], links[..., 0]), axis=0)
+    return np.stack([absolute[:, 0], absolute[:, 1] - absolute[:, 0]], axis=1)
