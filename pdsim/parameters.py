@@ -133,3 +133,18 @@ class ParameterSpace:
         exponent = int(np.ceil(np.log2(max(count, 2))))
         points = qmc.Sobol(self.dimension, scramble=False).random_base2(exponent)
         return points[:count].astype(dtype)
+
+    def sample_prior(self, count: int, seed: int) -> np.ndarray:
+        """Draw from the prior within the limits, unit coordinates, shape ``(count, M)``.
+
+        The inverse of each parameter's cumulative distribution, tabulated on 4097 points.
+        """
+        grid = np.linspace(0.0, 1.0, 4097)
+        uniform = np.random.default_rng(seed).uniform(size=(count, self.dimension))
+        columns = []
+        for i, parameter in enumerate(self.parameters):
+            log_density = np.asarray(parameter.log_prior(jnp.asarray(grid)))
+            density = np.exp(log_density - log_density.max())
+            cumulative = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
+            columns.append(np.interp(uniform[:, i], cumulative / cumulative[-1], grid))
+        return np.stack(columns, axis=1)

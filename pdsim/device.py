@@ -1,0 +1,64 @@
+"""Set-up of JAX for one process: precision, compile cache, memory; and what it runs on."""
+
+import ctypes
+import hashlib
+import os
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import jax
+import jaxlib
+
+_M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
+
+
+def _cpu_features() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+
+
+def cache_folder() -> Path:
+    """Return the folder of compiled programs for this jaxlib, platform and CPU.
+
+    Code compiled for another CPU is refused or crashes, so its features are part of the name.
+    """
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    features = hashlib.sha256(_cpu_features().encode()).hexdigest()[:8]
+    name = f"jaxlib{jaxlib.__version__}-{sys.platform}-{platform.machine()}-{features}"
+    return Path(base) / "pdsim" / name
+
+
+def configure(precision: str = "float64") -> None:
+    """Prepare JAX; call once, before the first computation of a process.
+
+    - float64 arithmetic unless ``precision`` is "float32";
+    - compiled programs are kept across processes (``JAX_COMPILATION_CACHE_DIR`` overrides where);
+    - glibc is told to keep large freed blocks: by default each roll-out's arrays are handed back
+      to the system and faulted in again, which doubled the time of a gradient.
+    """
+    jax.config.update("jax_enable_x64", precision == "float64")
+    if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        if hasattr(libc, "mallopt"):
+            libc.mallopt(_M_MMAP_THRESHOLD, 2**30)
+            libc.mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
+
+
+def describe() -> dict[str, str]:
+    """Device and package versions, as attributes of a result file."""
+    device = jax.devices()[0]
+    packages = ("pdsim", "jax", "jaxlib", "numpy", "optax")
+    return {
+        "device": f"{device.platform}: {device.device_kind}",
+        "versions": " ".join(f"{name}={version(name)}" for name in packages),
+        "python": platform.python_version(),
+    }

@@ -1,0 +1,76 @@
+"""Checkpoints: the state of a run, tied to the problem it belongs to."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from pdsim.errors import PdsimError
+from pdsim.files import write_atomically
+
+
+class Checkpoint(NamedTuple):
+    """A run after some iterations.
+
+    Attributes:
+        state: the estimator's state.
+        history: name → one value per iteration done.
+        seconds: time spent so far.
+    """
+
+    state: Any
+    history: dict[str, np.ndarray]
+    seconds: float
+
+
+def save(path: str | Path, fingerprint: str, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint atomically."""
+    leaves = {f"leaf{i}": np.asarray(x) for i, x in enumerate(jax.tree.leaves(checkpoint.state))}
+    history = {f"history_{name}": values for name, values in checkpoint.history.items()}
+
+    def write(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            np.savez(
+                file,
+                **leaves,
+                **history,
+                fingerprint=np.array(fingerprint),
+                seconds=np.array(checkpoint.seconds),
+            )
+
+    write_atomically(path, write)
+
+
+def load(path: str | Path, fingerprint: str, template: Any) -> Checkpoint:
+    """Read a checkpoint of this problem; refuse one of another.
+
+    Args:
+        fingerprint: of the problem at hand.
+        template: a state (or its shapes) of the estimator at hand.
+
+    Raises:
+        PdsimError: the file is another problem's, or cannot be read.
+    """
+    try:
+        with np.load(path) as stored:
+            content = dict(stored)
+        found = str(content["fingerprint"])
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise PdsimError(f"{path}: not a checkpoint ({error}); delete it and rerun") from error
+    if found != fingerprint:
+        raise PdsimError(
+            f"{path}: this checkpoint belongs to another problem (fingerprint {found[:12]}, here "
+            f"{fingerprint[:12]}): its config, data or code differ; delete it to start afresh"
+        )
+    shapes, structure = jax.tree.flatten(template)
+    leaves = [content[f"leaf{i}"] for i in range(len(shapes))]
+    return Checkpoint(
+        state=jax.tree.unflatten(structure, [jax.numpy.asarray(leaf) for leaf in leaves]),
+        history={
+            name.removeprefix("history_"): values
+            for name, values in content.items()
+            if name.startswith("history_")
+        },
+        seconds=float(content["seconds"]),
+    )

@@ -1,0 +1,105 @@
+"""Particles that move by Adam, and what happens to those whose roll-outs diverge."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from pdsim.likelihood.problem import Position, Problem
+
+
+class Particles(NamedTuple):
+    """Positions and the optimiser that moves them.
+
+    Attributes:
+        position: where the particles stand.
+        last_finite: the last position of each particle with a finite roll-out and gradient.
+        ever_finite: whether there was one, (particle,).
+        diverging: whether the last evaluation was not finite, (particle,).
+        moments: Adam's moments.
+        iteration: how many iterations were done.
+    """
+
+    position: Position
+    last_finite: Position
+    ever_finite: jax.Array
+    diverging: jax.Array
+    moments: optax.OptState
+    iteration: jax.Array
+
+
+_ADAM = optax.scale_by_adam()
+
+
+def start(problem: Problem, count: int) -> Particles:
+    """Particles on the Sobol points, their windows started from the recording."""
+    shooting = problem.start_shooting()
+    dtype = shooting.dtype
+    position = Position(
+        jnp.asarray(problem.space.sobol(count), dtype),
+        jnp.broadcast_to(shooting, (count, *shooting.shape)),
+    )
+    nobody = jnp.zeros(count, bool)
+    return Particles(position, position, nobody, nobody, _ADAM.init(position), jnp.array(0))
+
+
+def _rows(mask: jax.Array, like: jax.Array) -> jax.Array:
+    return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
+
+
+def keep_rows(mask: jax.Array, kept, other):
+    """Choose per particle between two pytrees of arrays with particles in front."""
+    return jax.tree.map(lambda a, b: jnp.where(_rows(mask, a), a, b), kept, other)
+
+
+def decayed(step_size: float, decay: float, iteration: jax.Array, count: int) -> jax.Array:
+    """Geometric decay from ``step_size`` to ``step_size · decay`` over ``count`` iterations."""
+    return step_size * decay ** (iteration / count)
+
+
+def all_finite(*trees) -> jax.Array:
+    """Tell for each particle whether all its numbers are finite, (particle,)."""
+    rows = [
+        jnp.isfinite(leaf.reshape(leaf.shape[0], -1)).all(axis=1)
+        for tree in trees
+        for leaf in jax.tree.leaves(tree)
+    ]
+    return jnp.stack(rows).all(axis=0)
+
+
+def move(state: Particles, ascent: Position, finite: jax.Array, step_size: jax.Array) -> Particles:
+    """Take one Adam step up ``ascent``; bring diverging particles back.
+
+    A particle whose roll-out was not finite steps back half-way to its last finite position, and
+    its moments stay as they were: nothing of it reaches the others or its own future. One that
+    never was finite has nowhere to go back to and follows the others through the kernel.
+
+    Args:
+        ascent: direction to move in; ignored where not ``finite``, but must itself be finite.
+        finite: (particle,) whether the evaluation at ``state.position`` was finite.
+    """
+    steps, moments = _ADAM.update(ascent, state.moments)
+    moved = jax.tree.map(lambda x, s: x + step_size * s, state.position, steps)
+    halfway = jax.tree.map(lambda x, y: (x + y) / 2, state.position, state.last_finite)
+    last_finite = keep_rows(finite, state.position, state.last_finite)
+    follows = finite | ~state.ever_finite
+    position = keep_rows(follows, moved, halfway)
+    unmoved_mu = keep_rows(follows, moments.mu, state.moments.mu)
+    unmoved_nu = keep_rows(follows, moments.nu, state.moments.nu)
+    return Particles(
+        position=position,
+        last_finite=last_finite,
+        ever_finite=state.ever_finite | finite,
+        diverging=~finite,
+        moments=moments._replace(mu=unmoved_mu, nu=unmoved_nu),
+        iteration=state.iteration + 1,
+    )
+
+
+def limit_score(score: jax.Array, longest: float | None) -> jax.Array:
+    """Shorten each particle's score (particle, M) to at most ``longest``."""
+    if longest is None:
+        return score
+    norm = jnp.linalg.norm(score, axis=-1, keepdims=True)
+    return score * jnp.minimum(1.0, longest / jnp.maximum(norm, jnp.finfo(score.dtype).tiny))

@@ -1,0 +1,26 @@
+"""Coverage of the recordings by the band of roll-outs."""
+
+import numpy as np
+
+from pdsim.metrics.score import Score, undefined
+
+
+def coverage(observed: np.ndarray, simulated: np.ndarray, level: float = 0.9) -> Score:
+    """Share of observed samples inside the central band of matched roll-outs.
+
+    0.9 for ``level`` 0.9 is a calibrated posterior; less is an overconfident one. The band holds
+    no observation noise.
+
+    Args:
+        observed: (trajectory, time, channel).
+        simulated: (trajectory, draw, time, channel), from matched start states.
+        level: share of the draws inside the band.
+    """
+    if not np.isfinite(simulated).all(axis=(2, 3)).any(axis=1).all():
+        return undefined("no draw has a finite roll-out for some trajectory")
+    whole = np.isfinite(simulated).all(axis=(2, 3), keepdims=True)
+    tail = (1 - level) / 2
+    low, high = np.nanquantile(np.where(whole, simulated, np.nan), [tail, 1 - tail], axis=1)
+    seen = np.isfinite(observed)
+    inside = (observed >= low) & (observed <= high)
+    return Score(float(inside[seen].mean()))

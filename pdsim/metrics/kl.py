@@ -1,0 +1,40 @@
+"""Kullback–Leibler divergence between two sets of samples, by nearest neighbours (Eq. 11)."""
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from pdsim.metrics.score import Score, finite_rows, undefined
+
+
+def kl_divergence(p: np.ndarray, q: np.ndarray, neighbour: int = 3) -> Score:
+    """Estimate d_KL(p ‖ q) from samples (Wang, Kulkarni, Verdú, 2009; Eq. 11 with k_i = l_i).
+
+        d = N/|p| Σ_i log( ν_k(i) / ρ_l(i) ) + ψ(l) − ψ(k) + log( |q| / (|p| − 1) )
+
+    with ν_k(i) the distance from the i-th sample of p to its k-th nearest in q, and ρ_l(i) to its
+    l-th nearest among the other samples of p. For k = l the digamma terms cancel.
+
+    Args:
+        p, q: (n, N) and (m, N) samples.
+        neighbour: k = l.
+
+    Returns:
+        The estimate [nat]; undefined if a distance is 0 (a collapsed set) or there are too few
+        finite samples.
+    """
+    p, q = finite_rows(p), finite_rows(q)
+    if len(p) <= neighbour or len(q) < neighbour:
+        return undefined(
+            f"{len(p)} and {len(q)} finite samples, but {neighbour + 1} and {neighbour} are needed"
+        )
+    to_q = np.partition(cdist(p, q), neighbour - 1, axis=1)[:, neighbour - 1]
+    within = cdist(p, p)
+    np.fill_diagonal(within, np.inf)
+    to_p = np.partition(within, neighbour - 1, axis=1)[:, neighbour - 1]
+    if (to_p == 0).any():
+        return undefined("the first set is collapsed: a sample coincides with its neighbours")
+    if (to_q == 0).any():
+        return undefined("a sample of the first set coincides with samples of the second")
+    dimension = p.shape[1]
+    mean_log_ratio = np.mean(np.log(to_q) - np.log(to_p))
+    return Score(float(dimension * mean_log_ratio + np.log(len(q) / (len(p) - 1))))

@@ -1,0 +1,26 @@
+"""Log likelihood of recorded trajectories under the posterior's roll-outs."""
+
+import numpy as np
+from scipy.special import logsumexp
+
+from pdsim.metrics.score import Score, undefined
+
+
+def log_likelihood(observed: np.ndarray, simulated: np.ndarray, noise: np.ndarray) -> Score:
+    """Mean of log p_obs(D^real ‖ D^sim) per trajectory, time step and channel.
+
+        mean_{i,t,c} log ( 1/n Σ_j N(x_itc | x^j_itc, σ_c²) )
+
+    Args:
+        observed: (trajectory, time, channel).
+        simulated: (trajectory, draw, time, channel), from matched start states.
+        noise: σ_c, (channel,).
+    """
+    finite = np.isfinite(simulated).all(axis=(2, 3), keepdims=True)
+    if not finite.any(axis=1).all():
+        return undefined("no draw has a finite roll-out for some trajectory")
+    z = (np.where(finite, simulated, 0.0) - observed[:, None]) / noise
+    log_density = -0.5 * z**2 - np.log(noise * np.sqrt(2 * np.pi))
+    # A roll-out that is not finite explains nothing: its density is 0, and it counts as a draw.
+    mixture = logsumexp(log_density, axis=1, b=finite.astype(float)) - np.log(simulated.shape[1])
+    return Score(float(np.nanmean(mixture)))

@@ -1,0 +1,145 @@
+"""Stage ``infer``: trajectories to a posterior, with one estimator, shooting and seed."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from pdsim import device
+from pdsim.config import BudgetConfig, EstimatorsConfig, LikelihoodConfig, SimulatorConfig
+from pdsim.files import read_dataset, write_dataset
+from pdsim.inference import load_estimator
+from pdsim.inference.runner import run
+from pdsim.likelihood.noise import channel_noise
+from pdsim.likelihood.problem import Position
+from pdsim.likelihood.shooting import ShootingProblem, shooting_problem
+from pdsim.posterior import assemble
+from pdsim.provenance import code_fingerprint, fingerprint
+from pdsim.simulator import build_simulator
+from pdsim.stages import modules
+from pdsim.trajectories import select
+
+log = logging.getLogger(__name__)
+
+
+def build_problem(
+    simulator: SimulatorConfig,
+    likelihood: LikelihoodConfig,
+    trajectories: xr.Dataset,
+    shooting: str,
+    precision: str,
+) -> ShootingProblem:
+    """Build the problem of the training trajectories."""
+    system, space = build_simulator(simulator)
+    train = select(trajectories, "train")
+    return shooting_problem(
+        system,
+        space,
+        train["observed"].values,
+        train["smoothed"].values,
+        channel_noise(likelihood, trajectories),
+        window_count=likelihood.window_count if shooting == "multiple" else 1,
+        combination=likelihood.combination,
+        frame_time=trajectories.attrs["frame_time"],
+        substeps=simulator.substeps,
+        dtype=np.dtype(precision),
+    )
+
+
+def infer(
+    options: dict[str, Any],
+    *,
+    method: str,
+    shooting: str,
+    seed: int,
+    trajectories: str,
+    output: str,
+    resume: str = "auto",
+) -> None:
+    """Run one estimator and write its posterior file.
+
+    Args:
+        options: ``ExperimentConfig.inference_options``.
+        resume: see ``pdsim.inference.runner.run``.
+    """
+    device.configure(options["precision"])
+    simulator = SimulatorConfig.model_validate(options["simulator"])
+    likelihood = LikelihoodConfig.model_validate(options["likelihood"])
+    budget = BudgetConfig.model_validate(options["budget"])
+    settings = getattr(EstimatorsConfig.model_validate({method: options["estimator"]}), method)
+    data = read_dataset(trajectories)
+    problem = build_problem(simulator, likelihood, data, shooting, options["precision"])
+    estimator = load_estimator(method, settings, budget)
+    identity = fingerprint(
+        options,
+        {"method": method, "shooting": shooting, "seed": seed},
+        data["observed"].values.tobytes(),
+        data["smoothed"].values.tobytes(),
+        code_fingerprint(*modules("infer", system=simulator.system, method=method)),
+    )
+    checkpoint = Path(output).with_name("checkpoint.npz")
+    result = run(
+        estimator,
+        problem,
+        seed=seed,
+        chunk_size=budget.chunk_size,
+        fingerprint=identity,
+        checkpoint=checkpoint,
+        resume=resume,
+    )
+    draws = estimator.draws(result.state)
+    log_likelihood, defects = problem.evaluate(draws)
+    space = problem.space
+    size = draws.parameters.shape[0]
+    largest = np.abs(np.asarray(defects)).reshape(size, -1).max(axis=1, initial=0.0)
+    diagnostics = {k: np.asarray(v) for k, v in estimator.diagnostics(result.state).items()}
+    tree = assemble(
+        space,
+        draws=np.asarray(space.to_physical(draws.parameters)),
+        prior_draws=np.asarray(space.to_physical(jnp.asarray(space.sample_prior(size, seed)))),
+        sample_stats={
+            "log_likelihood": np.asarray(log_likelihood),
+            "log_prior": np.asarray(space.log_prior(draws.parameters)),
+            "max_defect": largest,
+            **diagnostics,
+        },
+        shooting=_shooting_group(problem, draws, np.asarray(defects)),
+        history=result.history,
+        attributes={
+            "method": method,
+            "shooting": shooting,
+            "seed": seed,
+            "sample_kind": estimator.sample_kind,
+            "config": json.dumps(options, sort_keys=True),
+            "fingerprint": identity,
+            **device.describe(),
+        },
+    )
+    write_dataset(output, tree)
+    checkpoint.unlink(missing_ok=True)
+    log.info(
+        "%s: %d draws, %d diverging, median log likelihood %.6g",
+        output,
+        size,
+        int(diagnostics["diverging"].sum()),
+        float(np.median(log_likelihood)),
+    )
+
+
+def _shooting_group(problem: ShootingProblem, draws: Position, defects: np.ndarray) -> xr.Dataset:
+    """Start states of windows 1, 2, … in physical units, and their scaled defects."""
+    starts = np.asarray(draws.shooting * problem.state_scale)
+    dims = ("draw", "trajectory", "window", "state")
+    return xr.Dataset(
+        {"start": (dims, starts), "defect": (dims, defects)},
+        coords={
+            "draw": np.arange(starts.shape[0]),
+            "trajectory": np.arange(starts.shape[1]),
+            "window": 1 + np.arange(starts.shape[2]),
+            "state": list(problem.system.state),
+        },
+    )
