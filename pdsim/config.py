@@ -17,8 +17,6 @@ from pdsim.errors import PdsimError
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
-METHODS = ("svgd", "csvgd")
-SHOOTINGS = ("single", "multiple")
 
 
 class Section(BaseModel):
@@ -239,6 +237,14 @@ class Run(Section):
         return self
 
 
+def check_method(method: str, shooting: str) -> None:
+    """Refuse an estimator that does not exist, or not with this shooting."""
+    try:
+        Run.model_validate({"method": method, "shooting": shooting})
+    except ValidationError as error:
+        raise explain(error, "command line", Run) from None
+
+
 class ExperimentConfig(Section):
     """One experiment."""
 
@@ -254,12 +260,23 @@ class ExperimentConfig(Section):
     budgets: dict[str, BudgetConfig] = Field(min_length=1, description="by name: quick, paper")
     precision: Literal["float64", "float32"] = Field("float64", description="of all arithmetic")
     paper_table: bool = Field(False, description="print the published numbers beside ours")
+    landscape: tuple[str, str] | None = Field(
+        None, description="two parameters to draw the likelihood over; every truth must be known"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> "ExperimentConfig":
         for name, values in (("runs", self.runs), ("seeds", self.seeds)):
             if len(set(values)) != len(values):
                 raise ValueError(f"{name} holds an entry twice")
+        if self.landscape is not None:
+            unknown = [name for name in self.landscape if name not in self.simulator.parameters]
+            untrue = [n for n, p in self.simulator.parameters.items() if p.truth is None]
+            if unknown or untrue or self.landscape[0] == self.landscape[1]:
+                raise ValueError(
+                    "landscape needs two different estimated parameters, and the truth of all "
+                    f"(unknown: {unknown}, without truth: {untrue})"
+                )
         return self
 
     def budget(self, name: str) -> BudgetConfig:

@@ -14,40 +14,14 @@ from pdsim.config import BudgetConfig, EstimatorsConfig, LikelihoodConfig, Simul
 from pdsim.files import read_dataset, write_dataset
 from pdsim.inference import load_estimator
 from pdsim.inference.runner import run
-from pdsim.likelihood.noise import channel_noise
+from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.problem import Position
-from pdsim.likelihood.shooting import ShootingProblem, shooting_problem
+from pdsim.likelihood.shooting import ShootingProblem
 from pdsim.posterior import assemble
 from pdsim.provenance import code_fingerprint, fingerprint
-from pdsim.simulator import build_simulator
 from pdsim.stages import modules
-from pdsim.trajectories import select
 
 log = logging.getLogger(__name__)
-
-
-def build_problem(
-    simulator: SimulatorConfig,
-    likelihood: LikelihoodConfig,
-    trajectories: xr.Dataset,
-    shooting: str,
-    precision: str,
-) -> ShootingProblem:
-    """Build the problem of the training trajectories."""
-    system, space = build_simulator(simulator)
-    train = select(trajectories, "train")
-    return shooting_problem(
-        system,
-        space,
-        train["observed"].values,
-        train["smoothed"].values,
-        channel_noise(likelihood, trajectories),
-        window_count=likelihood.window_count if shooting == "multiple" else 1,
-        combination=likelihood.combination,
-        frame_time=trajectories.attrs["frame_time"],
-        substeps=simulator.substeps,
-        dtype=np.dtype(precision),
-    )
 
 
 def infer(

@@ -1,0 +1,32 @@
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config/config.yaml"
+
+
+container: None
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/recordings.smk"
+include: "workflow/rules/inference.smk"
+include: "workflow/rules/metrics.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/summary.smk"
+
+
+# The targets: one for each group of experiments in config/config.yaml.
+for group in SETTINGS.groups:
+
+    rule:
+        name:
+            group
+        input:
+            group_files(group),
+        message:
+            f"Everything of group {group} is up to date"
+
+
+default_target = next(iter(SETTINGS.groups))

@@ -1,0 +1,284 @@
+"""The command line: one verb per stage. What a workflow rule runs, a person can run."""
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pdsim import __version__
+from pdsim.errors import PdsimError
+
+_EPILOG = """\
+The stages in their order, by hand, for one estimator:
+
+  pdsim record     config/experiments/demo.yaml --run 0 --output raw/0.csv     (and 1, 2, …)
+  pdsim preprocess config/experiments/demo.yaml --raw raw/*.csv --output trajectories.nc
+  pdsim infer      config/experiments/demo.yaml --method csvgd --shooting multiple \\
+                   --trajectories trajectories.nc --output posterior.nc
+  pdsim simulate   config/experiments/demo.yaml --trajectories trajectories.nc \\
+                   --posterior posterior.nc --output rollouts.nc
+  pdsim evaluate   config/experiments/demo.yaml --method csvgd --shooting multiple \\
+                   --trajectories trajectories.nc --posterior posterior.nc \\
+                   --rollouts rollouts.nc --output metrics.csv
+
+All of them at once, in parallel and only what is missing:  snakemake demo --profile \
+workflow/profiles/workstation
+
+exit codes: 0 done, 1 a bug (with a stack trace), 2 something to mend (the message says what),
+130 interrupted
+"""
+
+
+def _experiment(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("experiment", help="an experiment file, config/experiments/<name>.yaml")
+
+
+def _run(parser: argparse.ArgumentParser, *, budget: bool = False) -> None:
+    parser.add_argument("--method", required=True, help="estimator: svgd or csvgd")
+    parser.add_argument("--shooting", required=True, choices=("single", "multiple"))
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+    if budget:
+        parser.add_argument("--budget", default="paper", help="quick or paper (default)")
+
+
+def _files(parser: argparse.ArgumentParser, *names: str) -> None:
+    for name in names:
+        parser.add_argument(f"--{name}", required=True, metavar="FILE")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pdsim",
+        description="Probability distributions over simulator parameters, from recordings.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"pdsim {__version__}")
+    parser.add_argument("--quiet", action="store_true", help="only warnings and errors")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
+
+    def verb(name: str, text: str) -> argparse.ArgumentParser:
+        return verbs.add_parser(name, help=text, description=text)
+
+    p = verb("check", "Check experiment files, and print nothing if all is well.")
+    p.add_argument("experiments", nargs="+", metavar="experiment")
+
+    p = verb("schema", "Write the JSON schemas of the config files and the table of their keys.")
+    p.add_argument("--folder", default="config", help="where (default: config)")
+
+    p = verb("download", "Fetch one IBM run from the public copy, and check it.")
+    p.add_argument("--run", type=int, required=True)
+    _files(p, "output")
+
+    p = verb("record", "Record one run with the experiment's synthetic camera.")
+    _experiment(p)
+    p.add_argument("--run", type=int, required=True)
+    _files(p, "output")
+
+    p = verb("preprocess", "Raw runs to a trajectories file: angles, differences, windows.")
+    _experiment(p)
+    p.add_argument("--raw", nargs="+", required=True, metavar="FILE", help="<run>.csv files")
+    _files(p, "output")
+
+    p = verb("infer", "Trajectories to a posterior, with one estimator.")
+    _experiment(p)
+    _run(p, budget=True)
+    _files(p, "trajectories", "output")
+    p.add_argument(
+        "--resume",
+        choices=("auto", "require", "never"),
+        default="auto",
+        help="continue from the checkpoint beside the output: if it fits (auto, the default), or "
+        "fail (require), or start afresh (never)",
+    )
+
+    p = verb("simulate", "Roll out every posterior draw from every recorded start state.")
+    _experiment(p)
+    _files(p, "trajectories", "posterior", "output")
+
+    p = verb("evaluate", "Metrics of one posterior.")
+    _experiment(p)
+    _run(p)
+    _files(p, "trajectories", "posterior", "rollouts", "output")
+
+    p = verb("gather", "Metrics of all runs into one file.")
+    p.add_argument("metrics", nargs="+", metavar="metrics.csv")
+    _files(p, "output")
+
+    p = verb("table", "Metrics to a table as CSV, Markdown and LaTeX.")
+    _experiment(p)
+    _files(p, "metrics")
+    p.add_argument("--stem", required=True, help="output path without suffix")
+
+    p = verb("plot", "Draw a figure as PDF and PNG.")
+    kinds = ("density", "posterior", "windows", "convergence", "landscape")
+    p.add_argument("kind", choices=kinds)
+    _experiment(p)
+    p.add_argument("--method")
+    p.add_argument("--shooting", choices=("single", "multiple"))
+    for name in ("trajectories", "rollouts"):
+        p.add_argument(f"--{name}", metavar="FILE")
+    p.add_argument("--posterior", nargs="+", metavar="FILE", default=[])
+    p.add_argument("--stem", required=True, help="output path without suffix")
+
+    p = verb("report", "Write the HTML report of an experiment.")
+    _experiment(p)
+    _files(p, "metrics", "trajectories", "output")
+    p.add_argument("--posteriors", nargs="+", required=True, metavar="FILE")
+    p.add_argument("--figures", nargs="+", required=True, metavar="PNG")
+    return parser
+
+
+def _execute(a: argparse.Namespace) -> None:
+    # Imports are local: a job pays only for the stage it runs.
+    if a.verb == "gather":
+        from pdsim.stages.evaluate import gather
+
+        return gather(a.metrics, a.output)
+    if a.verb == "schema":
+        from pdsim.reference import write_reference
+
+        return write_reference(a.folder)
+    if a.verb == "download":
+        from pdsim.recordings.ibm import download
+
+        return download(a.run, a.output)
+    from pdsim.config import load_experiment
+
+    if a.verb == "check":
+        for path in a.experiments:
+            load_experiment(path)
+        return None
+    experiment = load_experiment(a.experiment)
+    system = experiment.simulator.system
+    if a.verb == "record":
+        from pdsim.stages.record import record
+
+        return record(experiment.recording, system, a.run, a.output)
+    if a.verb == "preprocess":
+        from pdsim.stages.preprocess import preprocess
+
+        return preprocess(experiment.recording, system, a.raw, a.output)
+    if a.verb == "infer":
+        from pdsim.config import check_method
+        from pdsim.stages.infer import infer
+
+        check_method(a.method, a.shooting)
+        return infer(
+            experiment.inference_options(a.method, a.budget),
+            method=a.method,
+            shooting=a.shooting,
+            seed=a.seed,
+            trajectories=a.trajectories,
+            output=a.output,
+            resume=a.resume,
+        )
+    if a.verb == "simulate":
+        from pdsim.stages.simulate import simulate
+
+        return simulate(
+            experiment.section("simulator", "precision"),
+            trajectories=a.trajectories,
+            posterior=a.posterior,
+            output=a.output,
+        )
+    if a.verb == "evaluate":
+        from pdsim.stages.evaluate import evaluate
+
+        return evaluate(
+            experiment.section("simulator", "likelihood"),
+            identity={
+                "experiment": Path(a.experiment).stem,
+                "method": a.method,
+                "shooting": a.shooting,
+                "seed": a.seed,
+            },
+            trajectories=a.trajectories,
+            posterior=a.posterior,
+            rollouts=a.rollouts,
+            output=a.output,
+        )
+    if a.verb == "table":
+        from pdsim.stages.summarise import write_tables
+
+        return write_tables(experiment, a.metrics, a.stem)
+    if a.verb == "plot":
+        return _plot(a, experiment)
+    from pdsim.stages.summarise import write_report
+
+    return write_report(
+        experiment,
+        metrics=a.metrics,
+        trajectories=a.trajectories,
+        posteriors=a.posteriors,
+        figures=a.figures,
+        output=a.output,
+    )
+
+
+_PLOT_NEEDS = {
+    "density": ("method", "shooting", "trajectories", "rollouts"),
+    "posterior": ("method", "shooting", "posterior"),
+    "windows": ("method", "trajectories", "posterior"),
+    "convergence": ("posterior",),
+    "landscape": ("trajectories",),
+}
+
+
+def _plot(a: argparse.Namespace, experiment) -> None:
+    missing = [f"--{name}" for name in _PLOT_NEEDS[a.kind] if not getattr(a, name)]
+    if missing:
+        raise PdsimError(f"pdsim plot {a.kind} needs {' '.join(missing)}")
+    if a.kind == "landscape" and experiment.landscape is None:
+        raise PdsimError(f"{a.experiment}: landscape: this key is missing; name two parameters")
+    from pdsim.stages import plot
+
+    if a.kind == "density":
+        plot.plot_density(
+            experiment,
+            a.method,
+            a.shooting,
+            trajectories=a.trajectories,
+            rollouts=a.rollouts,
+            stem=a.stem,
+        )
+    elif a.kind == "posterior":
+        plot.plot_posterior(
+            experiment, a.method, a.shooting, posterior_file=a.posterior[0], stem=a.stem
+        )
+    elif a.kind == "windows":
+        plot.plot_windows(
+            experiment,
+            a.method,
+            trajectories=a.trajectories,
+            posterior_file=a.posterior[0],
+            stem=a.stem,
+        )
+    elif a.kind == "convergence":
+        plot.plot_convergence(experiment, a.posterior, a.stem)
+    else:
+        plot.plot_landscape(experiment, a.trajectories, a.stem)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    a = _parser().parse_args(arguments)
+    logging.basicConfig(
+        level=logging.WARNING if a.quiet else logging.INFO,
+        format="%(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+    for noisy in ("jax", "matplotlib"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    try:
+        _execute(a)
+    except PdsimError as error:
+        sys.stderr.write(f"pdsim {a.verb}: {error}\n")
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write(f"pdsim {a.verb}: interrupted\n")
+        return 130
+    return 0
+
+

@@ -1,0 +1,70 @@
+"""Convergence of all runs of an experiment: objective, defects, failures."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import xarray as xr
+
+from pdsim.figures import style
+
+
+class RunHistory(NamedTuple):
+    """The history group of one posterior file, and whose it is."""
+
+    method: str
+    shooting: str
+    seed: int
+    history: xr.Dataset
+
+
+def draw(runs: Sequence[RunHistory], particles: int, title: str, stem: str) -> None:
+    """Draw objective, largest defect and diverging particles against roll-outs used.
+
+    The objective is shown as the distance to the best value any run reached, on a logarithmic
+    axis, since it spans many orders of magnitude. Single and multiple shooting have different
+    likelihoods, so each has its own best value.
+    """
+    style.apply()
+    figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.4))
+    best = {
+        shooting: max(
+            float(np.nanmax(run.history["log_likelihood_best"]))
+            for run in runs
+            if run.shooting == shooting
+        )
+        for shooting in {run.shooting for run in runs}
+    }
+    seen: set[tuple[str, str]] = set()
+    for run in runs:
+        h, kind = run.history, (run.method, run.shooting)
+        look = {
+            "color": style.RUN_COLOURS[run.method],
+            "linestyle": "-" if run.shooting == "multiple" else "--",
+            "linewidth": 1.3,
+            "label": style.run_label(*kind) if kind not in seen else None,
+        }
+        seen.add(kind)
+        rollouts = h["rollouts"].values
+        gap = best[run.shooting] - h["log_likelihood"].values
+        axes[0].plot(rollouts, np.maximum(gap, 1e-3), **look)
+        if run.shooting == "multiple":
+            axes[1].plot(rollouts, h["max_defect"], **look)
+            axes[1].plot(rollouts, h["median_defect"], **{**look, "label": None, "alpha": 0.4})
+        axes[2].plot(rollouts, h["diverging"], **look)
+    axes[0].set(yscale="log", ylabel="best − median log likelihood [nat]", title="objective")
+    axes[1].set(
+        yscale="log",
+        ylabel="defect [scaled state units]",
+        title="defects: largest, and median particle's (pale)",
+    )
+    if not axes[1].lines:
+        axes[1].text(0.5, 0.5, "single shooting only", ha="center", transform=axes[1].transAxes)
+    axes[2].set(ylabel=f"diverging particles of {particles}", title="failures")
+    axes[2].set_ylim(-0.02 * particles, max(0.1 * particles, axes[2].get_ylim()[1]))
+    for axis in axes:
+        axis.set_xlabel("roll-outs used")
+    axes[0].legend(loc="best", fontsize=8)
+    figure.suptitle(title)
+    style.save(figure, stem)

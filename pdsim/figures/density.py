@@ -1,0 +1,83 @@
+"""Density of simulated trajectories with the recording on top (like Fig. 5, 8 and 9)."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import xarray as xr
+
+from pdsim.figures import style
+from pdsim.files import read_dataset
+
+
+def draw_density(axis, time, simulated, recorded, label: str) -> None:
+    """Draw one channel.
+
+    The colour is the share of roll-outs in a cell of the picture, at each time relative to the
+    fullest cell of that time, so that a narrow and a wide bundle are both visible.
+
+    Args:
+        simulated: (draw, time).
+        recorded: (time,).
+    """
+    low, high = np.nanmin(recorded), np.nanmax(recorded)
+    margin = 0.35 * max(high - low, 1e-6)
+    edges = np.linspace(low - margin, high + margin, 181)
+    counts = np.stack([np.histogram(column, edges)[0] for column in simulated.T], axis=1)
+    share = counts / np.maximum(counts.max(axis=0, keepdims=True), 1)
+    step = time[1] - time[0]
+    axis.pcolormesh(
+        np.concatenate([time, [time[-1] + step]]),
+        edges,
+        np.ma.masked_equal(share, 0.0),
+        cmap="Blues",
+        vmin=-0.25,
+        vmax=1.0,
+        rasterized=True,
+    )
+    axis.plot(time, recorded, color=style.RECORDING, linewidth=0.9, label="recording")
+    axis.set_ylabel(label)
+    axis.set_ylim(edges[0], edges[-1])
+
+
+def draw(trajectories: str, rollouts: str, title: str, stem: str) -> None:
+    """Draw the training window and the middle held-out window, one row per position channel.
+
+    The held-out window shown is the one of median error, neither the best nor the worst.
+    """
+    style.apply()
+    data, rolled = read_dataset(trajectories), read_dataset(rollouts)
+    channels = np.flatnonzero(data["channel_kind"].values == "position")
+    train = int(np.flatnonzero(data["split"].values == "train")[0])
+    test = median_trajectory(data, rolled)
+    figure, axes = plt.subplots(
+        len(channels), 2, figsize=(9, 2.1 * len(channels) + 0.7), sharex=True, squeeze=False
+    )
+    for column, (trajectory, kind) in enumerate(((train, "training"), (test, "held out"))):
+        run = int(data["run"].values[trajectory])
+        first = int(data["first_frame"].values[trajectory])
+        axes[0, column].set_title(f"{kind}: run {run}, from frame {first}")
+        for row, channel in enumerate(channels):
+            unit = str(data["channel_unit"].values[channel])
+            name = str(data["channel"].values[channel])
+            draw_density(
+                axes[row, column],
+                rolled["time"].values,
+                rolled["simulated"].values[trajectory, :, :, channel],
+                data["observed"].values[trajectory, 1:, channel],
+                f"{name} [{unit}]",
+            )
+        axes[-1, column].set_xlabel("time [s]")
+    blue = plt.Rectangle((0, 0), 1, 1, color="#6baed6", label="density of roll-outs")
+    line = plt.Line2D([], [], color=style.RECORDING, linewidth=0.9, label="recording")
+    figure.legend(handles=[line, blue], loc="outside lower center", ncols=2)
+    figure.suptitle(title)
+    style.save(figure, stem)
+
+
+def median_trajectory(data: xr.Dataset, rolled: xr.Dataset) -> int:
+    """Return the index of the held-out trajectory whose error is the median."""
+    test = np.flatnonzero(data["split"].values == "test")
+    position = data["channel_kind"].values == "position"
+    observed = data["observed"].values[test][:, None, 1:][..., position]
+    error = rolled["simulated"].values[test][..., position] - observed
+    size = np.nanmean(np.nan_to_num(error, posinf=1e6, neginf=-1e6) ** 2, axis=(1, 2, 3))
+    return int(test[np.argsort(size)[len(size) // 2]])

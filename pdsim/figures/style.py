@@ -1,0 +1,54 @@
+"""One look for all figures, and files that are the same bytes for the same data."""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from pdsim.files import write_atomically
+
+RECORDING = "black"
+TRUTH = "#d62728"
+BOUND = "0.55"
+RUN_COLOURS = {
+    "svgd": "#1f77b4",
+    "csvgd": "#d95f02",
+}
+
+
+def apply() -> None:
+    """Set matplotlib's defaults."""
+    plt.rcdefaults()
+    plt.rcParams.update(
+        {
+            "figure.dpi": 100,
+            "savefig.dpi": 150,
+            "figure.constrained_layout.use": True,
+            "font.size": 9,
+            "axes.titlesize": 9,
+            "axes.grid": False,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "legend.frameon": False,
+            "image.cmap": "viridis",
+            "pdf.fonttype": 42,
+        }
+    )
+
+
+def save(figure: Figure, stem: str | Path) -> None:
+    """Write ``<stem>.pdf`` and ``<stem>.png`` without dates, and close the figure."""
+    for suffix, metadata in ((".pdf", {"CreationDate": None}), (".png", {"Software": None})):
+        write_atomically(
+            f"{stem}{suffix}", lambda path, metadata=metadata: figure.savefig(path, metadata=metadata)
+        )
+    plt.close(figure)
+
+
+def run_label(method: str, shooting: str) -> str:
+    """Name a run in legends and titles."""
+    return f"{method.upper()}, {shooting} shooting"

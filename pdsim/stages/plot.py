@@ -1,0 +1,122 @@
+"""Stage ``plot``: result files to figures."""
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pdsim import device
+from pdsim.config import ExperimentConfig
+from pdsim.figures import convergence, density, landscape, posterior, style, windows
+from pdsim.files import read_dataset
+from pdsim.likelihood.build import build_problem
+from pdsim.likelihood.problem import Position
+from pdsim.posterior import read_draws
+from pdsim.simulator import build_simulator, known_truth
+from pdsim.systems.rollout import rollout
+
+
+def plot_density(experiment, method, shooting, *, trajectories, rollouts, stem) -> None:
+    """Draw the density of roll-outs of one run."""
+    title = f"{experiment.title}: {style.run_label(method, shooting)}"
+    density.draw(trajectories, rollouts, title, stem)
+
+
+def plot_posterior(experiment, method, shooting, *, posterior_file, stem) -> None:
+    """Draw the pair plot of one run."""
+    _, space = build_simulator(experiment.simulator)
+    title = f"{experiment.title}: {style.run_label(method, shooting)}"
+    draws = read_draws(posterior_file, space)
+    posterior.draw(space, draws, known_truth(experiment.simulator), title, stem)
+
+
+def plot_windows(experiment, method, *, trajectories, posterior_file, stem) -> None:
+    """Draw the shooting windows of the most likely draw of a multiple-shooting run."""
+    device.configure()
+    system, space = build_simulator(experiment.simulator)
+    data = read_dataset(trajectories)
+    first = int(np.flatnonzero(data["split"].values == "train")[0])
+    frame_time = data.attrs["frame_time"]
+    best = int(np.argmax(read_dataset(posterior_file, "sample_stats")["log_likelihood"].values[0]))
+    shooting = read_dataset(posterior_file, "shooting")
+    later = shooting["start"].values[best, 0]
+    starts = np.concatenate([data["smoothed"].values[first, :1], later])
+    count = len(starts)
+    length = -(-(data.sizes["time"] - 1) // count)
+    states = rollout(
+        system,
+        space.system_parameters(space.to_unit(read_draws(posterior_file, space)[best])),
+        tuple(jnp.asarray(column) for column in starts.T),
+        frames=length,
+        frame_time=frame_time,
+        substeps=experiment.simulator.substeps,
+    )
+    simulated = np.moveaxis(np.stack([np.asarray(s) for s in system.observe(states)], -1), 0, 1)
+    windows.draw(
+        data["time"].values,
+        data["observed"].values[first],
+        (np.arange(count)[:, None] * length + np.arange(length + 1)) * frame_time,
+        np.concatenate([starts[:, None], simulated], axis=1),
+        [str(name) for name in data["channel"].values],
+        [str(unit) for unit in data["channel_unit"].values],
+        f"{experiment.title}: {method.upper()}, windows of the most likely draw",
+        stem,
+    )
+
+
+def plot_convergence(experiment: ExperimentConfig, posteriors: Sequence[str], stem: str) -> None:
+    """Draw the histories of all runs."""
+    runs = []
+    particles = 0
+    for path in posteriors:
+        root = read_dataset(path).attrs
+        particles = read_dataset(path, "posterior").sizes["draw"]
+        history = read_dataset(path, "history")
+        runs.append(
+            convergence.RunHistory(root["method"], root["shooting"], int(root["seed"]), history)
+        )
+    convergence.draw(runs, particles, experiment.title, stem)
+
+
+def plot_landscape(
+    experiment: ExperimentConfig, trajectories: str, stem: str, resolution: int = 120
+) -> None:
+    """Draw the likelihood over two parameters, the others at their true values.
+
+    Under multiple shooting the windows start from the smoothed recording, and their defects enter
+    as the Gaussian term of Eq. 5 with σ_def = 1 in scaled state units.
+    """
+    device.configure()
+    assert experiment.landscape is not None
+    data = read_dataset(trajectories)
+    _, space = build_simulator(experiment.simulator)
+    truth = known_truth(experiment.simulator)
+    assert truth is not None
+    indices = [space.names.index(name) for name in experiment.landscape]
+    line = jnp.linspace(0.0, 1.0, resolution)
+    unit = jnp.broadcast_to(space.to_unit(truth), (resolution, resolution, space.dimension))
+    across, up = jnp.meshgrid(line, line)
+    unit = unit.at[..., indices[0]].set(across).at[..., indices[1]].set(up)
+    unit = unit.reshape(-1, space.dimension)
+    grids = {}
+    for shooting in ("single", "multiple"):
+        problem = build_problem(
+            experiment.simulator, experiment.likelihood, data, shooting, "float64"
+        )
+        guess = problem.start_shooting()
+        position = Position(unit, jnp.broadcast_to(guess, (len(unit), *guess.shape)))
+        log_likelihood, defects = jax.jit(type(problem).evaluate)(problem, position)
+        defect_term = -0.5 * (defects**2).reshape(len(unit), -1).sum(axis=1)
+        grids[f"{shooting} shooting"] = np.asarray(log_likelihood + defect_term).reshape(
+            resolution, resolution
+        )
+    chosen = [space.parameters[i] for i in indices]
+    landscape.draw(
+        grids,
+        (np.asarray(chosen[0].to_physical(line)), np.asarray(chosen[1].to_physical(line))),
+        (f"{chosen[0].name} [{chosen[0].unit}]", f"{chosen[1].name} [{chosen[1].unit}]"),
+        (float(truth[indices[0]]), float(truth[indices[1]])),
+        f"{experiment.title}: log likelihood",
+        stem,
+    )

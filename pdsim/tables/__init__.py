@@ -1,0 +1,1 @@
+"""Tables: views of an experiment's metrics, with the published numbers beside ours."""

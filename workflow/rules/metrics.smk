@@ -1,0 +1,77 @@
+# Roll-outs of posteriors, and how well they match the recordings.
+
+
+rule simulate:
+    input:
+        trajectories=EXPERIMENT + "/trajectories.nc",
+        posterior=RUN + "/posterior.nc",
+    output:
+        RUN + "/rollouts.nc",
+    log:
+        RUN + "/logs/simulate.log",
+    benchmark:
+        RUN + "/benchmarks/simulate.tsv"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=30,
+    params:
+        file=experiment_file,
+        options=section("simulator", "precision"),
+        code=code("simulate"),
+    message:
+        "Rolling out {wildcards.experiment}, {wildcards.method}, {wildcards.shooting} shooting, "
+        "seed {wildcards.seed}"
+    shell:
+        "JAX_PLATFORMS=cpu {PDSIM} simulate {params.file} --trajectories {input.trajectories} "
+        "--posterior {input.posterior} --output {output} >{log} 2>&1 "
+        "|| {{ cat {log} >&2; exit 2; }}"
+
+
+rule evaluate:
+    input:
+        trajectories=EXPERIMENT + "/trajectories.nc",
+        posterior=RUN + "/posterior.nc",
+        rollouts=RUN + "/rollouts.nc",
+    output:
+        RUN + "/metrics.csv",
+    log:
+        RUN + "/logs/evaluate.log",
+    benchmark:
+        RUN + "/benchmarks/evaluate.tsv"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=30,
+    params:
+        file=experiment_file,
+        options=section("simulator", "likelihood"),
+        code=code("evaluate"),
+    message:
+        "Scoring {wildcards.experiment}, {wildcards.method}, {wildcards.shooting} shooting, "
+        "seed {wildcards.seed}"
+    shell:
+        "JAX_PLATFORMS=cpu {PDSIM} evaluate {params.file} --method {wildcards.method} "
+        "--shooting {wildcards.shooting} --seed {wildcards.seed} "
+        "--trajectories {input.trajectories} --posterior {input.posterior} "
+        "--rollouts {input.rollouts} --output {output} >{log} 2>&1 "
+        "|| {{ cat {log} >&2; exit 2; }}"
+
+
+rule gather:
+    input:
+        lambda wildcards: run_files(wildcards.experiment, "metrics.csv"),
+    output:
+        EXPERIMENT + "/metrics.csv",
+    log:
+        EXPERIMENT + "/logs/gather.log",
+    benchmark:
+        EXPERIMENT + "/benchmarks/gather.tsv"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=10,
+    message:
+        "Gathering the metrics of {wildcards.experiment}"
+    shell:
+        "{PDSIM} gather {input} --output {output} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"

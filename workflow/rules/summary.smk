@@ -1,0 +1,59 @@
+# Tables and the report of an experiment.
+
+
+rule table:
+    input:
+        EXPERIMENT + "/metrics.csv",
+    output:
+        multiext(EXPERIMENT + "/tables/comparison", ".csv", ".md", ".tex"),
+    log:
+        EXPERIMENT + "/logs/table.log",
+    benchmark:
+        EXPERIMENT + "/benchmarks/table.tsv"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        file=experiment_file,
+        options=section("paper_table"),
+        code=code("summarise"),
+        stem=subpath(output[0], strip_suffix=".csv"),
+    message:
+        "Writing the tables of {wildcards.experiment}"
+    shell:
+        "JAX_PLATFORMS=cpu {PDSIM} table {params.file} --metrics {input} "
+        "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+
+
+rule write_report:
+    input:
+        metrics=EXPERIMENT + "/metrics.csv",
+        trajectories=EXPERIMENT + "/trajectories.nc",
+        posteriors=lambda wildcards: run_files(wildcards.experiment, "posterior.nc"),
+        figures=lambda wildcards: figure_files(wildcards.experiment),
+    output:
+        report(
+            EXPERIMENT + "/report.html", caption="../report/report.rst", category="{experiment}"
+        ),
+    log:
+        EXPERIMENT + "/logs/report.log",
+    benchmark:
+        EXPERIMENT + "/benchmarks/report.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        file=experiment_file,
+        options=section(
+            "title", "description", "notes", "simulator", "recording", "paper_table", "seeds"
+        ),
+        code=code("summarise"),
+    message:
+        "Writing {output}"
+    shell:
+        "JAX_PLATFORMS=cpu {PDSIM} report {params.file} --metrics {input.metrics} "
+        "--trajectories {input.trajectories} --posteriors {input.posteriors} "
+        "--figures {input.figures} --output {output} >{log} 2>&1 "
+        "|| {{ cat {log} >&2; exit 2; }}"
