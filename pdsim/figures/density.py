@@ -7,6 +7,8 @@ import xarray as xr
 from pdsim.figures import style
 from pdsim.files import read_dataset
 
+_DASHES = (0, (5, 3))
+
 
 def draw_density(axis, time, simulated, recorded, label: str) -> None:
     """Draw one channel.
@@ -20,7 +22,7 @@ def draw_density(axis, time, simulated, recorded, label: str) -> None:
     """
     low, high = np.nanmin(recorded), np.nanmax(recorded)
     margin = 0.35 * max(high - low, 1e-6)
-    edges = np.linspace(low - margin, high + margin, 181)
+    edges = np.linspace(low - margin, high + margin, 141)
     counts = np.stack([np.histogram(column, edges)[0] for column in simulated.T], axis=1)
     share = counts / np.maximum(counts.max(axis=0, keepdims=True), 1)
     step = time[1] - time[0]
@@ -33,7 +35,7 @@ def draw_density(axis, time, simulated, recorded, label: str) -> None:
         vmax=1.0,
         rasterized=True,
     )
-    axis.plot(time, recorded, color=style.RECORDING, linewidth=0.9, label="recording")
+    axis.plot(time, recorded, color=style.RECORDING, linewidth=0.9, linestyle=_DASHES)
     axis.set_ylabel(label)
     axis.set_ylim(edges[0], edges[-1])
 
@@ -67,7 +69,9 @@ def draw(trajectories: str, rollouts: str, title: str, stem: str) -> None:
             )
         axes[-1, column].set_xlabel("time [s]")
     blue = plt.Rectangle((0, 0), 1, 1, color="#6baed6", label="density of roll-outs")
-    line = plt.Line2D([], [], color=style.RECORDING, linewidth=0.9, label="recording")
+    line = plt.Line2D(
+        [], [], color=style.RECORDING, linewidth=0.9, linestyle=_DASHES, label="recording"
+    )
     figure.legend(handles=[line, blue], loc="outside lower center", ncols=2)
     figure.suptitle(title)
     style.save(figure, stem)

@@ -1,20 +1,21 @@
-"""Pair plot of a posterior with the prior's bounds and, where known, the truth."""
+"""Pair plot of a posterior with the prior's limits and, where known, the truth."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from pdsim.figures import style
-from pdsim.parameters import ParameterSpace
+from pdsim.parameters import Parameter, ParameterSpace
 
-
-def _unit(unit: str) -> str:
-    return unit.replace("^2", "²")
+_DRAWS = "#08519c"
 
 
 def draw(
     space: ParameterSpace, draws: np.ndarray, truth: np.ndarray | None, title: str, stem: str
 ) -> None:
-    """Draw marginals on the diagonal and pairs below it.
+    """Draw marginals on the diagonal, pairs in the prior's box below and zoomed above it.
+
+    Below, the axes span the prior, so one sees what was learnt; above, they span the draws, so
+    one sees the shape of what is left, however narrow.
 
     Args:
         draws: (draw, M) physical values.
@@ -22,67 +23,87 @@ def draw(
     """
     style.apply()
     count = space.dimension
-    size = max(1.25 * count, 4.5)
-    figure, axes = plt.subplots(count, count, figsize=(size + 0.8, size), squeeze=False)
+    size = max(1.25 * count, 5.0)
+    figure, axes = plt.subplots(count, count, figsize=(size + 0.6, size), squeeze=False)
+    small = 6 if count > 5 else 8
     for row, vertical in enumerate(space.parameters):
         for column, horizontal in enumerate(space.parameters):
             axis = axes[row, column]
-            if column > row:
-                axis.set_visible(False)
-                continue
-            x = draws[:, column]
-            axis.set_xscale(horizontal.scale)
-            pad_x = _padded(horizontal)
-            axis.set_xlim(*pad_x)
-            for bound in (horizontal.lower, horizontal.upper):
-                axis.axvline(bound, color=style.BOUND, linewidth=0.8, linestyle="--")
-            if row == column:
-                space_of_bins = np.geomspace if horizontal.scale == "log" else np.linspace
-                edges = space_of_bins(horizontal.lower, horizontal.upper, 31)
-                axis.hist(np.clip(x, edges[0], edges[-1]), edges, color="#6baed6")
-                axis.set_yticks([])
-                if truth is not None:
-                    axis.axvline(truth[column], color=style.TRUTH, linewidth=1.2)
-            else:
-                axis.set_yscale(vertical.scale)
-                axis.set_ylim(*_padded(vertical))
-                for bound in (vertical.lower, vertical.upper):
-                    axis.axhline(bound, color=style.BOUND, linewidth=0.8, linestyle="--")
-                axis.plot(x, draws[:, row], ".", markersize=3, alpha=0.6, color="#08519c")
-                if truth is not None:
-                    axis.plot(truth[column], truth[row], "*", markersize=9, color=style.TRUTH)
-            small = 6 if count > 5 else 8
+            x, y = draws[:, column], draws[:, row]
             axis.tick_params(labelsize=small)
-            if horizontal.scale == "linear":
-                axis.xaxis.set_major_locator(plt.MaxNLocator(2 if count > 5 else 4))
+            if row == column:
+                _marginal(axis, horizontal, x, None if truth is None else truth[row])
+            elif row > column:
+                _span_prior(axis, "x", horizontal)
+                _span_prior(axis, "y", vertical)
+                axis.plot(x, y, ".", markersize=3, alpha=0.6, color=_DRAWS)
             else:
-                axis.xaxis.set_minor_locator(plt.NullLocator())
-            if row != column and vertical.scale == "linear":
-                axis.yaxis.set_major_locator(plt.MaxNLocator(3))
-            elif row != column:
-                axis.yaxis.set_minor_locator(plt.NullLocator())
-            if row < count - 1:
-                axis.set_xticklabels([])
-            else:
-                axis.set_xlabel(f"{horizontal.name}\n[{_unit(horizontal.unit)}]", fontsize=small + 1)
-            if column == 0 and row > 0:
-                axis.set_ylabel(f"{vertical.name}\n[{_unit(vertical.unit)}]", fontsize=small + 1)
-            elif column > 0:
-                axis.set_yticklabels([])
+                axis.plot(x, y, ".", markersize=2.5, alpha=0.6, color=_DRAWS)
+                axis.set_facecolor("0.965")
+                if count > 5:
+                    axis.set(xticks=[], yticks=[])
+                else:
+                    axis.xaxis.tick_top()
+                    axis.yaxis.tick_right()
+                    axis.locator_params(nbins=3)
+            if truth is not None and row != column:
+                axis.plot(
+                    truth[column],
+                    truth[row],
+                    "*",
+                    markersize=9,
+                    color=style.TRUTH,
+                    # A truth outside the zoomed view must not widen it.
+                    scalex=False,
+                    scaley=False,
+                )
+            if row < count - 1 and row >= column:
+                axis.tick_params(labelbottom=False)
+            if column > 0 and row >= column:
+                axis.tick_params(labelleft=False)
+            if row == count - 1:
+                axis.set_xlabel(_axis_label(horizontal), fontsize=small + 1)
+            if column == 0:
+                axis.set_ylabel(_axis_label(vertical), fontsize=small + 1)
     handles = [
-        plt.Line2D([], [], marker=".", linestyle="", color="#08519c", label="draws"),
+        plt.Line2D([], [], marker=".", linestyle="", color=_DRAWS, label="draws"),
         plt.Line2D([], [], linestyle="--", color=style.BOUND, label="limits of the prior"),
+        plt.Rectangle((0, 0), 1, 1, facecolor="0.93", label="zoomed to the draws"),
     ]
     if truth is not None:
         handles.append(
-            plt.Line2D([], [], marker="*", markersize=9, linestyle="", color=style.TRUTH, label="truth")
+            plt.Line2D(
+                [], [], marker="*", markersize=9, linestyle="", color=style.TRUTH, label="truth"
+            )
         )
-    figure.legend(handles=handles, loc="upper right", fontsize=9)
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
     figure.suptitle(title)
     style.save(figure, stem)
 
 
-def _padded(parameter) -> tuple[float, float]:
-    """Limits of an axis a little wider than the prior's, so that particles on them are seen."""
+def _axis_label(parameter: Parameter) -> str:
+    return f"{parameter.name}\n[{parameter.unit.replace('^2', '²')}]"
+
+
+def _marginal(axis, parameter: Parameter, values: np.ndarray, truth: float | None) -> None:
+    _span_prior(axis, "x", parameter)
+    spaced = np.geomspace if parameter.scale == "log" else np.linspace
+    edges = spaced(parameter.lower, parameter.upper, 31)
+    axis.hist(np.clip(values, edges[0], edges[-1]), edges, color="#6baed6")
+    axis.set_yticks([])
+    if truth is not None:
+        axis.axvline(truth, color=style.TRUTH, linewidth=1.2)
+
+
+def _span_prior(axis, side: str, parameter: Parameter) -> None:
+    """Let the x or y axis span a little more than the prior, and mark its limits."""
     low, high = (float(parameter.to_physical(u)) for u in (-0.06, 1.06))
-    return low, high
+    axis.set(**{f"{side}scale": parameter.scale, f"{side}lim": (low, high)})
+    ticks = axis.xaxis if side == "x" else axis.yaxis
+    ticks.set_major_locator(
+        plt.LogLocator(numticks=4) if parameter.scale == "log" else plt.MaxNLocator(3)
+    )
+    ticks.set_minor_locator(plt.NullLocator())
+    draw_line = axis.axvline if side == "x" else axis.axhline
+    for limit in (parameter.lower, parameter.upper):
+        draw_line(limit, color=style.BOUND, linewidth=0.8, linestyle="--")

@@ -1,5 +1,6 @@
 """Checkpoints: the state of a run, tied to the problem it belongs to."""
 
+import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,10 +54,10 @@ def load(path: str | Path, fingerprint: str, template: Any) -> Checkpoint:
         PdsimError: the file is another problem's, or cannot be read.
     """
     try:
-        with np.load(path) as stored:
+        with Path(path).open("rb") as file, np.load(file) as stored:
             content = dict(stored)
         found = str(content["fingerprint"])
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise PdsimError(f"{path}: not a checkpoint ({error}); delete it and rerun") from error
     if found != fingerprint:
         raise PdsimError(

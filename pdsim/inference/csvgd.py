@@ -1,11 +1,17 @@
 """Constrained SVGD: Stein variational gradient descent under equality constraints (Algorithm 1).
 
 Each particle carries its shooting variables and Lagrange multipliers. Parameters follow the Stein
-direction of the windows' likelihood minus the gradient of the constraint terms of Eq. 8; shooting
-variables descend the same Lagrangian (Algorithm 1 prints ṡ = g_def, with which a particle would
-never use the observations to place its windows); multipliers ascend it, λ̇ = g.
+direction of the Lagrangian of Eq. 8; shooting variables descend the same Lagrangian (Algorithm 1
+prints ṡ = g_def, with which a particle would never use the observations to place its windows);
+multipliers ascend it, λ̇ = g.
 
-Two choices differ from the paper:
+Three choices differ from the paper:
+
+- the defects' pull on the parameters, λ ∂g/∂θ + c g ∂g/∂θ, is part of the score and so averaged by
+  the kernel like the rest of it. It carries what the later windows say of the parameters. Added
+  outside the kernel, as Algorithm 1 prints it, it outweighs the first window, whose score is
+  averaged, and has no repulsion of matching size: on six windows that measure one number the
+  posterior's mean was off by a third of its standard deviation, which came out 2.8 times too small.
 
 - the defect constraint is the vector g = d/σ_def, one multiplier per component, and not
   ‖d‖²/σ_def². The square has no gradient where it is satisfied, so its multiplier, which only
@@ -97,22 +103,17 @@ class Csvgd:
         g_defect = defects / sigma
         g_limit = (jnp.clip(x, 0.0, 1.0) - x) / settings.limit_scale
         force = constraint_force(state.defect_multipliers, g_defect, settings.damping, sigma)
-        score, pull_shooting = pullback((jnp.ones_like(value), jnp.zeros_like(defects)))
-        constraint_x, constraint_shooting = pullback((jnp.zeros_like(value), force))
+        score, pull_shooting = pullback((jnp.ones_like(value), -force))
 
-        finite = all_finite(value, defects, score, pull_shooting, constraint_x, constraint_shooting)
+        finite = all_finite(value, defects, score, pull_shooting)
         score = limit_score(jnp.where(finite[:, None], score, 0.0), settings.gradient_limit)
         phi, bandwidth = stein_direction(x, score, finite)
         # ∂g_lim/∂θ is −1/σ_lim outside the limits, so its term enters with a plus.
         limit_force = constraint_force(
             state.limit_multipliers, g_limit, settings.damping, settings.limit_scale
         )
-        constraints = keep_rows(
-            finite,
-            Position(constraint_x, pull_shooting - constraint_shooting),
-            Position(jnp.zeros_like(x), jnp.zeros_like(shooting)),
-        )
-        ascent = Position(phi - constraints.parameters + limit_force, constraints.shooting)
+        pull_shooting = keep_rows(finite, pull_shooting, jnp.zeros_like(shooting))
+        ascent = Position(phi + limit_force, pull_shooting)
         step_size = decayed(
             settings.step_size, settings.step_decay, particles.iteration, self.iteration_count
         )

@@ -71,9 +71,9 @@ def all_finite(*trees) -> jax.Array:
 def move(state: Particles, ascent: Position, finite: jax.Array, step_size: jax.Array) -> Particles:
     """Take one Adam step up ``ascent``; bring diverging particles back.
 
-    A particle whose roll-out was not finite steps back half-way to its last finite position, and
-    its moments stay as they were: nothing of it reaches the others or its own future. One that
-    never was finite has nowhere to go back to and follows the others through the kernel.
+    A particle whose roll-out was not finite goes half-way back to its last finite position, or, if
+    it never had one, half-way to the mean of those that have. Its moments stay as they were:
+    nothing of it reaches the others or its own future.
 
     Args:
         ascent: direction to move in; ignored where not ``finite``, but must itself be finite.
@@ -81,18 +81,24 @@ def move(state: Particles, ascent: Position, finite: jax.Array, step_size: jax.A
     """
     steps, moments = _ADAM.update(ascent, state.moments)
     moved = jax.tree.map(lambda x, s: x + step_size * s, state.position, steps)
-    halfway = jax.tree.map(lambda x, y: (x + y) / 2, state.position, state.last_finite)
     last_finite = keep_rows(finite, state.position, state.last_finite)
-    follows = finite | ~state.ever_finite
-    position = keep_rows(follows, moved, halfway)
-    unmoved_mu = keep_rows(follows, moments.mu, state.moments.mu)
-    unmoved_nu = keep_rows(follows, moments.nu, state.moments.nu)
+    ever_finite = state.ever_finite | finite
+    mean = jax.tree.map(
+        lambda x: jnp.where(_rows(ever_finite, x), x, 0.0).sum(axis=0, keepdims=True)
+        / jnp.maximum(ever_finite.sum(), 1),
+        last_finite,
+    )
+    anchor = keep_rows(ever_finite, last_finite, mean)
+    halfway = jax.tree.map(lambda x, y: (x + y) / 2, state.position, anchor)
     return Particles(
-        position=position,
+        position=keep_rows(finite, moved, halfway),
         last_finite=last_finite,
-        ever_finite=state.ever_finite | finite,
+        ever_finite=ever_finite,
         diverging=~finite,
-        moments=moments._replace(mu=unmoved_mu, nu=unmoved_nu),
+        moments=moments._replace(
+            mu=keep_rows(finite, moments.mu, state.moments.mu),
+            nu=keep_rows(finite, moments.nu, state.moments.nu),
+        ),
         iteration=state.iteration + 1,
     )
 

@@ -15,11 +15,10 @@ def trajectory_rmse(observed: np.ndarray, simulated: np.ndarray) -> np.ndarray:
     Returns:
         (trajectory,) in the channels' unit; NaN where no roll-out is finite.
     """
-    square = (simulated - observed[:, None]) ** 2
     whole = np.isfinite(simulated).all(axis=(2, 3))
-    per_draw = np.where(whole, np.nanmean(square, axis=(2, 3)), np.nan)
+    square = np.where(whole[..., None, None], simulated - observed[:, None], 0.0) ** 2
     count = whole.sum(axis=1)
-    total = np.nansum(per_draw, axis=1)
+    total = np.nanmean(square, axis=(2, 3)).sum(axis=1)
     return np.sqrt(np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0))
 
 

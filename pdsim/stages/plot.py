@@ -32,35 +32,53 @@ def plot_posterior(experiment, method, shooting, *, posterior_file, stem) -> Non
 
 
 def plot_windows(experiment, method, *, trajectories, posterior_file, stem) -> None:
-    """Draw the shooting windows of the most likely draw of a multiple-shooting run."""
+    """Draw the shooting windows of a multiple-shooting run before and after.
+
+    Before: parameters at the centre of the box, windows from the smoothed recording. After: the
+    most likely draw.
+    """
     device.configure()
     system, space = build_simulator(experiment.simulator)
     data = read_dataset(trajectories)
     first = int(np.flatnonzero(data["split"].values == "train")[0])
     frame_time = data.attrs["frame_time"]
     best = int(np.argmax(read_dataset(posterior_file, "sample_stats")["log_likelihood"].values[0]))
-    shooting = read_dataset(posterior_file, "shooting")
-    later = shooting["start"].values[best, 0]
-    starts = np.concatenate([data["smoothed"].values[first, :1], later])
-    count = len(starts)
+    later = read_dataset(posterior_file, "shooting")["start"].values[best, 0]
+    count = len(later) + 1
     length = -(-(data.sizes["time"] - 1) // count)
-    states = rollout(
-        system,
-        space.system_parameters(space.to_unit(read_draws(posterior_file, space)[best])),
-        tuple(jnp.asarray(column) for column in starts.T),
-        frames=length,
-        frame_time=frame_time,
-        substeps=experiment.simulator.substeps,
-    )
-    simulated = np.moveaxis(np.stack([np.asarray(s) for s in system.observe(states)], -1), 0, 1)
+    smoothed = data["smoothed"].values[first]
+
+    def simulate(unit, later):
+        starts = np.concatenate([smoothed[:1], later])
+        states = rollout(
+            system,
+            space.system_parameters(unit),
+            tuple(jnp.asarray(column) for column in starts.T),
+            frames=length,
+            frame_time=frame_time,
+            substeps=experiment.simulator.substeps,
+        )
+        channels = np.stack([np.asarray(s) for s in system.observe(states)], axis=-1)
+        return np.concatenate([starts[:, None], np.moveaxis(channels, 0, 1)], axis=1)
+
+    draws = read_draws(posterior_file, space)
     windows.draw(
         data["time"].values,
         data["observed"].values[first],
         (np.arange(count)[:, None] * length + np.arange(length + 1)) * frame_time,
-        np.concatenate([starts[:, None], simulated], axis=1),
-        [str(name) for name in data["channel"].values],
-        [str(unit) for unit in data["channel_unit"].values],
-        f"{experiment.title}: {method.upper()}, windows of the most likely draw",
+        {
+            "before: centre of the box": simulate(
+                jnp.full(space.dimension, 0.5), smoothed[length * np.arange(1, count)]
+            ),
+            "after: most likely draw": simulate(space.to_unit(draws[best]), later),
+        },
+        [
+            f"{name} [{unit}]"
+            for name, unit in zip(
+                data["channel"].values, data["channel_unit"].values, strict=True
+            )
+        ],
+        f"{experiment.title}: {method.upper()}, shooting windows",
         stem,
     )
 

@@ -24,9 +24,11 @@ CAPTIONS = {
     "density": "Blue: where the roll-outs of all draws go from the smoothed start state. Black: the "
     "recording. Left, the window that was fitted; right, the held-out window of median error.",
     "posterior": "Dots are draws, histograms their marginals, dashed lines the limits of the prior. "
+    "Below the diagonal the axes span the prior, above it (grey) they are zoomed to the draws. "
     "Free motion fixes ratios of masses and inertias only, so narrow ridges are expected.",
-    "windows": "The most likely draw, each window simulated from its own start state (dot). Red bars "
-    "are the defects left at the end.",
+    "windows": "Each window simulated from its own start state (dot); red bars are the defects between "
+    "windows. Left, before: centre of the box, windows started from the smoothed recording. Right, "
+    "after: the most likely draw.",
 }
 
 

@@ -1,0 +1,27 @@
+"""Shared fixtures. Every test runs in float64; XLA programs are cached across runs."""
+
+import os
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import pytest
+
+from pdsim import device
+
+ROOT = Path(__file__).parents[1]
+device.configure("float64")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def ibm_dir() -> Path:
+    """Folder of the real recordings; the tests that need them are skipped without."""
+    for folder in (os.environ.get("PDSIM_IBM_DIR"), ROOT.parent / "shared/data/ibm_double_pendulum"):
+        if folder and (Path(folder) / "0.csv").is_file():
+            return Path(folder)
+    pytest.skip("the IBM recordings are not at hand; set PDSIM_IBM_DIR")

@@ -1,0 +1,58 @@
+"""Problems with closed-form posteriors, for the conformance test of every estimator."""
+
+from dataclasses import dataclass, field
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pdsim.likelihood.problem import Position
+from pdsim.parameters import Parameter, ParameterSpace
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class GaussianProblem:
+    """A Gaussian over the unit box, mean (M,) and covariance (M, M)."""
+
+    mean: jax.Array
+    precision: jax.Array
+    space: ParameterSpace = field(metadata={"static": True})
+    rollout_count: int = field(default=1, metadata={"static": True})
+
+    def start_shooting(self):
+        return jnp.zeros((1, 0, 1))
+
+    def evaluate(self, position: Position):
+        z = position.parameters - self.mean
+        return -0.5 * jnp.einsum("ni,ij,nj->n", z, self.precision, z), position.shooting
+
+
+def gaussian(mean, covariance) -> GaussianProblem:
+    space = ParameterSpace(tuple(Parameter(f"p{i}", 0.0, 1.0, "-") for i in range(len(mean))))
+    return GaussianProblem(jnp.asarray(mean), jnp.asarray(np.linalg.inv(covariance)), space)
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class ChainProblem:
+    """A constant x measured in W windows: the smallest problem with shooting variables.
+
+    Window w's start s_w should equal x (s_0 = x is the parameter); each window measures its own
+    start with noise σ. With the gaps closed the posterior of x is N(mean(y), σ²/W).
+    """
+
+    measured: jax.Array
+    sigma: jax.Array
+    space: ParameterSpace = field(metadata={"static": True})
+    rollout_count: int = field(default=1, metadata={"static": True})
+
+    def start_shooting(self):
+        return self.measured[1:][None, :, None]
+
+    def evaluate(self, position: Position):
+        x, s = position.parameters[:, 0], position.shooting[:, 0, :, 0]
+        states = jnp.concatenate([x[:, None], s], axis=1)
+        log_likelihood = -0.5 * (((states - self.measured) / self.sigma) ** 2).sum(axis=1)
+        defects = states[:, 1:] - states[:, :-1]
+        return log_likelihood, defects[:, None, :, None]

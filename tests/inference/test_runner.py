@@ -1,0 +1,145 @@
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from inference.targets import GaussianProblem, gaussian
+
+from pdsim.config import BudgetConfig, EstimatorsConfig
+from pdsim.errors import PdsimError
+from pdsim.inference import MODULES, load_estimator
+from pdsim.inference.runner import run
+from pdsim.inference.svgd import stein_direction
+
+PROBLEM = gaussian([0.5, 0.4], np.diag([0.1**2, 0.05**2]))
+
+
+def estimator(method="csvgd", iterations=60, particles=20):
+    budget = BudgetConfig(particle_count=particles, iteration_count=iterations)
+    return load_estimator(method, getattr(EstimatorsConfig(), method), budget)
+
+
+class Interrupted(Exception):
+    pass
+
+
+def interrupt_after(monkeypatch, chunks):
+    """Let the runner save that many checkpoints, then stop it hard."""
+    from pdsim.inference import runner
+
+    saved = []
+
+    def save(*args):
+        runner_save(*args)
+        saved.append(args)
+        if len(saved) == chunks:
+            raise Interrupted
+
+    runner_save = runner.save
+    monkeypatch.setattr(runner, "save", save)
+
+
+@pytest.mark.parametrize("method", MODULES)
+def test_resume_continues_bit_by_bit(tmp_path, monkeypatch, method):
+    options = {"seed": 3, "chunk_size": 20, "fingerprint": "one"}
+    whole = run(estimator(method), PROBLEM, **options)
+    checkpoint = tmp_path / "checkpoint.npz"
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 1)
+        with pytest.raises(Interrupted):
+            run(estimator(method), PROBLEM, checkpoint=checkpoint, **options)
+    resumed = run(
+        estimator(method), PROBLEM, checkpoint=checkpoint, resume="require", **options
+    )
+    one, other = (estimator(method).draws(r.state).parameters for r in (whole, resumed))
+    np.testing.assert_array_equal(one, other)
+    for name in whole.history:
+        if name != "seconds":
+            np.testing.assert_array_equal(whole.history[name], resumed.history[name], err_msg=name)
+    assert (np.diff(resumed.history["seconds"]) > 0).all()
+
+
+def test_a_checkpoint_of_another_problem_is_refused(tmp_path, monkeypatch, caplog):
+    checkpoint = tmp_path / "checkpoint.npz"
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 1)
+        with pytest.raises(Interrupted):
+            run(
+                estimator(), PROBLEM, seed=0, chunk_size=20, fingerprint="one", checkpoint=checkpoint
+            )
+    options = {"seed": 0, "chunk_size": 20, "fingerprint": "another", "checkpoint": checkpoint}
+    with pytest.raises(PdsimError, match="belongs to another problem"):
+        run(estimator(), PROBLEM, resume="require", **options)
+    fresh = run(estimator(), PROBLEM, resume="auto", **options)
+    assert "not resuming" in caplog.text
+    assert len(fresh.history["seconds"]) == 60
+
+
+def test_a_truncated_checkpoint_is_not_used(tmp_path, caplog):
+    checkpoint = tmp_path / "checkpoint.npz"
+    checkpoint.write_bytes(b"PK\x03\x04 half of a file")
+    result = run(estimator(), PROBLEM, seed=0, chunk_size=20, checkpoint=checkpoint)
+    assert "not a checkpoint" in caplog.text
+    assert len(result.history["seconds"]) == 60
+
+
+def test_resume_can_be_required(tmp_path):
+    with pytest.raises(PdsimError, match="no checkpoint"):
+        run(
+            estimator(), PROBLEM, seed=0, chunk_size=20, checkpoint=tmp_path / "c", resume="require"
+        )
+
+
+class Cliff(GaussianProblem):
+    """A Gaussian whose simulator breaks for a first parameter above 0.7."""
+
+    def evaluate(self, position):
+        value, defects = super().evaluate(position)
+        return jnp.where(position.parameters[:, 0] > 0.7, jnp.nan, value), defects
+
+
+@pytest.fixture
+def cliff():
+    import jax
+
+    if not getattr(Cliff, "registered", False):
+        jax.tree_util.register_dataclass(
+            Cliff, ["mean", "precision"], ["space", "rollout_count"]
+        )
+        Cliff.registered = True
+    return Cliff(PROBLEM.mean, PROBLEM.precision, PROBLEM.space)
+
+
+@pytest.mark.parametrize("method", MODULES)
+def test_diverging_particles_do_not_poison_the_others(cliff, method):
+    e = estimator(method, iterations=400, particles=50)
+    result = run(e, cliff, seed=0, chunk_size=100)
+    x = np.asarray(e.draws(result.state).parameters)
+    assert np.isfinite(x).all()
+    # A third of the Sobol points start beyond the cliff: they were counted, and followed the rest.
+    assert result.history["diverging"][0] >= 10
+    # The cliff is 2 σ from the mean, so some step over it now and then, and come back.
+    assert result.history["diverging"][-50:].mean() < 2
+    assert np.isfinite(result.history["log_likelihood"]).all()
+    assert x[:, 0].mean() == pytest.approx(0.5, abs=0.03)
+
+
+@pytest.mark.parametrize("method", MODULES)
+def test_a_run_in_which_everything_diverges_says_so(method):
+    hopeless = gaussian([np.nan, 0.5], np.diag([0.1**2, 0.1**2]))
+    with pytest.raises(PdsimError, match="every particle"):
+        run(estimator(method), hopeless, seed=0, chunk_size=20)
+
+
+def test_stein_direction_is_the_formula():
+    """Eq. 1 by explicit loops, with a particle left out."""
+    rng = np.random.default_rng(0)
+    x, score = rng.uniform(size=(7, 3)), rng.normal(size=(7, 3))
+    active = np.array([True] * 6 + [False])
+    phi, h = stein_direction(jnp.asarray(x), jnp.asarray(score), jnp.asarray(active))
+    pairs = [np.sum((x[i] - x[j]) ** 2) for i in range(6) for j in range(6) if i != j]
+    assert float(h) == pytest.approx(np.median(pairs) / np.log(7))
+    for i in range(7):
+        expected = np.zeros(3)
+        for j in range(6):
+            k = np.exp(-np.sum((x[i] - x[j]) ** 2) / float(h))
+            expected += k * score[j] + 2 / float(h) * (x[i] - x[j]) * k
+        np.testing.assert_allclose(phi[i], expected / 6, rtol=1e-10)

@@ -1,0 +1,132 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import CROOKED
+from scipy import stats
+
+from pdsim.likelihood.problem import Position, combine_trajectories
+from pdsim.likelihood.shooting import shooting_problem
+from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.systems.double_pendulum import SYSTEM
+from pdsim.systems.rollout import rollout
+
+RATE, FRAMES = 500.0, 101
+NOISE = np.array([0.05, 0.1, 0.8, 1.5])
+SPACE = ParameterSpace(
+    (
+        Parameter("length", 0.05, 0.2, "m", sets=("length",)),
+        Parameter("friction_1", 1e-6, 1e-2, "N m s", "log", "log_uniform", sets=("friction_1",)),
+    ),
+    tuple((n, v) for n, v in CROOKED.items() if n not in ("length", "friction_1")),
+)
+
+
+def simulate(parameters, start):
+    states = rollout(
+        SYSTEM, parameters, tuple(map(jnp.asarray, start)), frames=FRAMES - 1, frame_time=1 / RATE
+    )
+    return np.concatenate([np.asarray(start)[None], np.stack(states, axis=1)])
+
+
+@pytest.fixture(scope="module")
+def truth():
+    starts = [(1.0, 0.4, 2.0, -3.0), (-0.5, 1.0, 0.0, 4.0)]
+    return np.stack([simulate(CROOKED, start) for start in starts])
+
+
+def problem(truth, window_count, combination="product", observed=None):
+    return shooting_problem(
+        SYSTEM,
+        SPACE,
+        truth if observed is None else observed,
+        truth,
+        NOISE,
+        window_count=window_count,
+        combination=combination,
+        frame_time=1 / RATE,
+        substeps=1,
+    )
+
+
+def at(problem, physical, shooting=None):
+    unit = problem.space.to_unit(jnp.atleast_2d(jnp.asarray(physical)))
+    guess = problem.start_shooting() if shooting is None else shooting
+    return Position(unit, jnp.broadcast_to(guess, (len(unit), *guess.shape)))
+
+
+def test_single_shooting_is_the_gaussian_density(truth):
+    """Eq. 2 and 3, against scipy's density of every residual."""
+    guess = {"length": 0.11, "friction_1": 1e-3}
+    observed = truth + np.random.default_rng(0).normal(size=truth.shape) * NOISE
+    simulated = np.stack([simulate(CROOKED | guess, start) for start in truth[:, 0]])
+    expected = stats.norm.logpdf(observed[:, 1:], simulated[:, 1:], NOISE).sum()
+    p = problem(truth, 1, observed=observed)
+    value, defects = p.evaluate(at(p, [0.11, 1e-3]))
+    assert float(value[0]) == pytest.approx(expected, rel=1e-10)
+    assert defects.shape == (1, 2, 0, 4)
+
+
+@pytest.mark.parametrize("window_count", [2, 7, 10])
+def test_windows_without_defects_are_one_trajectory(truth, window_count):
+    """At the truth the windows join, and multiple shooting is single shooting."""
+    physical = [CROOKED["length"], CROOKED["friction_1"]]
+    observed = truth + np.random.default_rng(1).normal(size=truth.shape) * NOISE
+    single, multiple = (problem(truth, n, observed=observed) for n in (1, window_count))
+    one, _ = single.evaluate(at(single, physical))
+    many, defects = multiple.evaluate(at(multiple, physical))
+    assert float(many[0]) == pytest.approx(float(one[0]), rel=1e-9)
+    assert np.abs(defects).max() < 1e-9
+
+
+def test_a_defect_is_the_gap_in_scaled_units(truth):
+    p = problem(truth, 5)
+    moved = p.start_shooting().at[1, 2, 3].add(0.25)
+    _, defects = p.evaluate(at(p, [CROOKED["length"], CROOKED["friction_1"]], moved))
+    assert float(defects[0, 1, 2, 3]) == pytest.approx(0.25, abs=1e-9)
+    # The window that starts there now ends elsewhere; every earlier one is as it was.
+    assert np.abs(defects[0, 1, :2]).max() < 1e-9
+    assert np.abs(defects[0, 1, 3]).max() > 1e-3
+    assert np.abs(defects[0, 0]).max() < 1e-9
+
+
+def test_what_was_not_observed_does_not_count(truth):
+    observed = truth.copy()
+    observed[0, 30:60, 2] = np.nan
+    guess = {"length": 0.11, "friction_1": 1e-3}
+    simulated = np.stack([simulate(CROOKED | guess, start) for start in truth[:, 0]])
+    density = stats.norm.logpdf(observed[:, 1:], simulated[:, 1:], NOISE)
+    p = problem(truth, 1, observed=observed)
+    value, _ = p.evaluate(at(p, [0.11, 1e-3]))
+    assert float(value[0]) == pytest.approx(np.nansum(density), rel=1e-10)
+
+
+def test_sum_and_product_of_trajectories():
+    values = jnp.array([[-3.0, -1000.0], [-5000.0, -5000.0]])
+    product = combine_trajectories(values, "product")
+    np.testing.assert_allclose(product, [-1003.0, -10000.0])
+    mixture = combine_trajectories(values, "sum")
+    np.testing.assert_allclose(mixture, [-3.0 - np.log(2), -5000.0])
+
+
+def test_gradients_are_those_of_finite_differences(truth):
+    observed = truth + np.random.default_rng(0).normal(size=truth.shape) * NOISE
+    p = problem(truth, 4, "sum", observed)
+    position = at(p, [[0.11, 1e-3]])
+
+    def value(position):
+        log_likelihood, defects = p.evaluate(position)
+        return (log_likelihood + (defects**2).sum(axis=(1, 2, 3))).sum()
+
+    gradient = jax.grad(value)(position)
+    flat, rebuild = jax.flatten_util.ravel_pytree(position)
+    evaluate = jax.jit(lambda x: value(rebuild(x)))
+    h = 1e-6
+    numeric = np.array(
+        [
+            (evaluate(flat.at[i].add(h)) - evaluate(flat.at[i].add(-h))) / (2 * h)
+            for i in range(len(flat))
+        ]
+    )
+    found, _ = jax.flatten_util.ravel_pytree(gradient)
+    np.testing.assert_allclose(found, numeric, rtol=1e-5, atol=1e-6 * np.abs(numeric).max())

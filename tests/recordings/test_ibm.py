@@ -1,0 +1,99 @@
+import urllib.error
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import IBM_EQUIVALENT
+
+from pdsim.errors import PdsimError
+from pdsim.recordings import ibm
+from pdsim.recordings.markers import joint_angles, read_pixels
+from pdsim.systems.double_pendulum import SYSTEM
+from pdsim.systems.rollout import rollout
+from pdsim.trajectories import Smoothing, cut
+
+
+def angles(ibm_dir, run):
+    return joint_angles(read_pixels(ibm_dir / f"{run}.csv"))
+
+
+def reference_error(q, first, substeps, swapped=False):
+    """RMS position error [rad] of the reference parameters over 400 frames at 500 Hz."""
+    observed, smoothed = cut(q, first, first + 400, 1 / 500, Smoothing(11, 4))
+    states = rollout(
+        SYSTEM,
+        IBM_EQUIVALENT,
+        tuple(jnp.asarray(x) for x in smoothed[0]),
+        frames=399,
+        frame_time=1 / 500,
+        substeps=substeps,
+    )
+    return np.sqrt(np.mean((np.stack(states[:2], axis=1) - observed[1:, :2]) ** 2))
+
+
+def test_checksums_cover_all_runs(ibm_dir):
+    assert sorted(ibm.SHA256) == list(range(21))
+    for run in (0, 20):
+        assert ibm.check(ibm_dir / f"{run}.csv", run) == ibm.SHA256[run]
+
+
+def test_the_reference_parameters_follow_the_real_pendulum(ibm_dir):
+    assert reference_error(angles(ibm_dir, 10), 5000, substeps=1) < 0.07
+    assert reference_error(angles(ibm_dir, 3), 5000, substeps=10) < 0.3
+
+
+def test_exchanged_axes_do_not(ibm_dir):
+    """The trap of this data set: with (across, down) everything runs and nothing fits."""
+    swapped = joint_angles(read_pixels(ibm_dir / "10.csv")[..., ::-1])
+    assert reference_error(swapped, 5000, substeps=1) > 0.5
+
+
+def test_angle_noise_is_a_milliradian(ibm_dir):
+    """Fourth differences of the angles hold noise only: 0.7 and 1.4 mrad in q0 and q1."""
+    q = angles(ibm_dir, 3)[5000:8000]
+    sigma = np.diff(q, 4, axis=0).std(axis=0) / np.sqrt(1 + 16 + 36 + 16 + 1)
+    assert sigma == pytest.approx([0.0007, 0.0014], rel=0.15)
+
+
+def test_a_damaged_file_is_refused(tmp_path, ibm_dir):
+    path = tmp_path / "0.csv"
+    path.write_bytes((ibm_dir / "0.csv").read_bytes()[:-10])
+    with pytest.raises(PdsimError, match="damaged or another"):
+        ibm.check(path, 0)
+
+
+def test_without_folder_and_network_both_ways_are_named(tmp_path, monkeypatch):
+    def unreachable(*args, **options):
+        raise urllib.error.URLError("no route to host")
+
+    monkeypatch.setattr(ibm.urllib.request, "urlopen", unreachable)
+    with pytest.raises(PdsimError) as error:
+        ibm.download(3, tmp_path / "3.csv")
+    for word in ("ibm_dir", "PDSIM_IBM_DIR", ibm.PUBLIC_COPY, "3.csv"):
+        assert word in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_download_that_is_not_the_published_file_is_not_kept(tmp_path, monkeypatch):
+    class Response:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            return False
+
+        def read(self):
+            return b"<html>not found</html>"
+
+    monkeypatch.setattr(ibm.urllib.request, "urlopen", lambda *a, **k: Response())
+    with pytest.raises(PdsimError, match="SHA-256"):
+        ibm.download(3, tmp_path / "3.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_comes_from_the_config_then_the_environment(monkeypatch):
+    monkeypatch.setenv(ibm.FOLDER_VARIABLE, "/from/environment")
+    assert ibm.local_folder("/from/config") == "/from/config"
+    assert ibm.local_folder(None) == "/from/environment"
+    monkeypatch.delenv(ibm.FOLDER_VARIABLE)
+    assert ibm.local_folder(None) is None
