@@ -1,0 +1,63 @@
+import textwrap
+
+import pytest
+
+from pdsim import provenance
+from pdsim.provenance import code_fingerprint, fingerprint, import_closure
+from pdsim.stages import modules
+
+
+def test_closures_follow_the_layers():
+    infer = import_closure(*modules("infer", system="double_pendulum", method="csvgd"))
+    assert "pdsim.inference.svgd" in infer  # csvgd is built on it
+    assert "pdsim.systems.double_pendulum" in infer
+    assert "pdsim.rigid_body.sincos" in infer
+    assert not any(name.startswith(("pdsim.figures", "pdsim.metrics")) for name in infer)
+    svgd = import_closure(*modules("infer", system="double_pendulum", method="svgd"))
+    assert "pdsim.inference.csvgd" not in svgd
+    assert any(name.startswith("pdsim.figures") for name in import_closure(*modules("plot")))
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A small package in which b uses a, and c uses neither."""
+
+    def write(name, text):
+        path = tmp_path.joinpath(*name.split("/"))
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+        provenance._digest_and_imports.cache_clear()
+
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    write("__init__.py", "")
+    write("sub/__init__.py", "")
+    write("sub/a.py", '"""Doc."""\ndef f(x):\n    "what f does"\n    return x  # plain\n')
+    write("b.py", "from pdsim.sub.a import f\n")
+    write("c.py", "import json\n")
+    yield write
+    provenance._digest_and_imports.cache_clear()
+
+
+def test_comments_docstrings_and_layout_change_nothing(package):
+    before = code_fingerprint("pdsim.b")
+    package("sub/a.py", '"""Another."""\n\ndef f( x ):\n    """Much\n    longer."""\n    return x\n')
+    assert code_fingerprint("pdsim.b") == before
+
+
+def test_an_edit_changes_those_who_use_it(package):
+    before = {name: code_fingerprint(f"pdsim.{name}") for name in "bc"}
+    package("sub/a.py", "def f(x):\n    return x + 1\n")
+    assert code_fingerprint("pdsim.b") != before["b"]
+    assert code_fingerprint("pdsim.c") == before["c"]
+
+
+def test_a_new_file_that_is_not_imported_changes_nothing(package):
+    before = code_fingerprint("pdsim.b")
+    package("d.py", "x = 1\n")
+    assert code_fingerprint("pdsim.b") == before
+
+
+def test_fingerprints_tell_parts_apart():
+    assert fingerprint("ab", "c") != fingerprint("a", "bc")
+    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    assert fingerprint(b"x") != fingerprint("x")
