@@ -6,7 +6,8 @@ min_version("9.0")
 configfile: "config/config.yaml"
 
 
-container: None
+# Used with --sdm apptainer only; jobs then need pdsim installed inside.
+container: "docker://python:3.12-slim"
 
 
 include: "workflow/rules/common.smk"

@@ -285,5 +285,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"pdsim {a.verb}: interrupted\n")
         return 130
     return 0
-
-

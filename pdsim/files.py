@@ -10,7 +10,7 @@ import xarray as xr
 from pdsim.errors import PdsimError
 
 
-def write_atomically(path: str | Path, write: Callable[[Path], None]) -> None:
+def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
     """Call ``write`` on a temporary name beside ``path``, flush it to disk, then rename it.
 
     The temporary name keeps the suffix, since writers choose the format by it.

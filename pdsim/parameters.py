@@ -72,7 +72,7 @@ class Parameter:
         if self.prior == "log_uniform":
             if self.scale == "log":
                 return jnp.zeros_like(x)
-            # Held at the limits outside the box: a particle may step out, and log has no value at 0.
+            # Held at the limits outside the box, where log may have no value.
             inside = jnp.clip(x, self.lower, self.upper)
             return log_slope - jnp.log(inside) - np.log(np.log(self.upper / self.lower))
         density = norm.logpdf(x, self.mean, self.standard_deviation)

@@ -61,9 +61,12 @@ def _rows(model: type[BaseModel], prefix: str) -> list[str]:
     for name, field in model.model_fields.items():
         if field.is_required():
             default = "required"
-        elif field.default is None or field.default is PydanticUndefined:
-            default = ""
-        elif isinstance(field.default, BaseModel) or field.default in ((), {}):
+        elif (
+            field.default is None
+            or field.default is PydanticUndefined
+            or isinstance(field.default, BaseModel)
+            or field.default in ((), {})
+        ):
             default = ""
         else:
             value = field.default

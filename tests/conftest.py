@@ -21,7 +21,10 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def ibm_dir() -> Path:
     """Folder of the real recordings; the tests that need them are skipped without."""
-    for folder in (os.environ.get("PDSIM_IBM_DIR"), ROOT.parent / "shared/data/ibm_double_pendulum"):
+    for folder in (
+        os.environ.get("PDSIM_IBM_DIR"),
+        ROOT.parent / "shared/data/ibm_double_pendulum",
+    ):
         if folder and (Path(folder) / "0.csv").is_file():
             return Path(folder)
     pytest.skip("the IBM recordings are not at hand; set PDSIM_IBM_DIR")

@@ -40,7 +40,9 @@ def package(tmp_path, monkeypatch):
 
 def test_comments_docstrings_and_layout_change_nothing(package):
     before = code_fingerprint("pdsim.b")
-    package("sub/a.py", '"""Another."""\n\ndef f( x ):\n    """Much\n    longer."""\n    return x\n')
+    package(
+        "sub/a.py", '"""Another."""\n\ndef f( x ):\n    """Much\n    longer."""\n    return x\n'
+    )
     assert code_fingerprint("pdsim.b") == before
 
 

@@ -33,9 +33,7 @@ def draw(
         order = np.argsort(np.argsort(np.nan_to_num(grid, nan=-np.inf).ravel()))
         rank = order.reshape(grid.shape) / (grid.size - 1)
         image = axis.pcolormesh(*axes_values, rank, shading="nearest", rasterized=True)
-        axis.plot(
-            *truth, "*", markersize=14, color="white", markeredgecolor="black", label="truth"
-        )
+        axis.plot(*truth, "*", markersize=14, color="white", markeredgecolor="black", label="truth")
         top = np.unravel_index(np.nanargmax(grid), grid.shape)
         axis.plot(
             axes_values[0][top[1]],

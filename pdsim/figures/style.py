@@ -1,5 +1,6 @@
 """One look for all figures, and files that are the same bytes for the same data."""
 
+from functools import partial
 from pathlib import Path
 
 import matplotlib
@@ -43,9 +44,7 @@ def apply() -> None:
 def save(figure: Figure, stem: str | Path) -> None:
     """Write ``<stem>.pdf`` and ``<stem>.png`` without dates, and close the figure."""
     for suffix, metadata in ((".pdf", {"CreationDate": None}), (".png", {"Software": None})):
-        write_atomically(
-            f"{stem}{suffix}", lambda path, metadata=metadata: figure.savefig(path, metadata=metadata)
-        )
+        write_atomically(f"{stem}{suffix}", partial(figure.savefig, metadata=metadata))
     plt.close(figure)
 
 

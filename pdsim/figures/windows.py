@@ -43,9 +43,7 @@ def draw(
         axes[0, column].set_title(name)
         axes[-1, column].set_xlabel("time [s]")
         for c in range(channels):
-            _draw_channel(
-                axes[c, column], time, recorded[:, c], window_times, windows[..., c]
-            )
+            _draw_channel(axes[c, column], time, recorded[:, c], window_times, windows[..., c])
             if column == 0:
                 axes[c, column].set_ylabel(labels[c])
     handles = [

@@ -27,18 +27,13 @@ class Checkpoint(NamedTuple):
 
 def save(path: str | Path, fingerprint: str, checkpoint: Checkpoint) -> None:
     """Write a checkpoint atomically."""
-    leaves = {f"leaf{i}": np.asarray(x) for i, x in enumerate(jax.tree.leaves(checkpoint.state))}
-    history = {f"history_{name}": values for name, values in checkpoint.history.items()}
+    content = {f"leaf{i}": np.asarray(x) for i, x in enumerate(jax.tree.leaves(checkpoint.state))}
+    content |= {f"history_{name}": values for name, values in checkpoint.history.items()}
+    content |= {"fingerprint": np.array(fingerprint), "seconds": np.array(checkpoint.seconds)}
 
     def write(temporary: Path) -> None:
         with temporary.open("wb") as file:
-            np.savez(
-                file,
-                **leaves,
-                **history,
-                fingerprint=np.array(fingerprint),
-                seconds=np.array(checkpoint.seconds),
-            )
+            np.savez(file, allow_pickle=False, **content)
 
     write_atomically(path, write)
 

@@ -84,8 +84,10 @@ def move(state: Particles, ascent: Position, finite: jax.Array, step_size: jax.A
     last_finite = keep_rows(finite, state.position, state.last_finite)
     ever_finite = state.ever_finite | finite
     mean = jax.tree.map(
-        lambda x: jnp.where(_rows(ever_finite, x), x, 0.0).sum(axis=0, keepdims=True)
-        / jnp.maximum(ever_finite.sum(), 1),
+        lambda x: (
+            jnp.where(_rows(ever_finite, x), x, 0.0).sum(axis=0, keepdims=True)
+            / jnp.maximum(ever_finite.sum(), 1)
+        ),
         last_finite,
     )
     anchor = keep_rows(ever_finite, last_finite, mean)

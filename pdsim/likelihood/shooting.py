@@ -1,6 +1,7 @@
 """Single and multiple shooting: how well simulated trajectories explain recorded ones."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -13,15 +14,18 @@ from pdsim.systems.system import System
 from pdsim.trajectories import windows
 
 
-def _data():
-    return field(metadata={"static": False})
-
-
-def _static():
-    return field(metadata={"static": True})
-
-
-@jax.tree_util.register_dataclass
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=[
+        "targets",
+        "precisions",
+        "first_start",
+        "later_starts",
+        "state_scale",
+        "log_normalisation",
+    ],
+    meta_fields=["system", "space", "combination", "frame_time", "substeps"],
+)
 @dataclass(frozen=True)
 class ShootingProblem:
     """Gaussian likelihood of recorded trajectories over shooting windows.
@@ -41,17 +45,17 @@ class ShootingProblem:
         log_normalisation: (trajectory,) −Σ log(σ √(2π)) over what was observed.
     """
 
-    targets: tuple[jax.Array, ...] = _data()
-    precisions: tuple[jax.Array, ...] = _data()
-    first_start: jax.Array = _data()
-    later_starts: jax.Array = _data()
-    state_scale: jax.Array = _data()
-    log_normalisation: jax.Array = _data()
-    system: System = _static()
-    space: ParameterSpace = _static()
-    combination: str = _static()
-    frame_time: float = _static()
-    substeps: int = _static()
+    targets: tuple[jax.Array, ...]
+    precisions: tuple[jax.Array, ...]
+    first_start: jax.Array
+    later_starts: jax.Array
+    state_scale: jax.Array
+    log_normalisation: jax.Array
+    system: System
+    space: ParameterSpace
+    combination: str
+    frame_time: float
+    substeps: int
 
     @property
     def rollout_count(self) -> int:

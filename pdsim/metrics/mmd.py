@@ -28,7 +28,7 @@ def mmd(p: np.ndarray, q: np.ndarray) -> Score:
     length = np.median(pooled)
     if length == 0:
         return undefined("more than half of all pairs of samples coincide")
-    kernel = np.exp(-squareform(pooled) ** 2 / (2 * length**2))
+    kernel = np.exp(-(squareform(pooled) ** 2) / (2 * length**2))
     np.fill_diagonal(kernel, 0.0)
     n, m = len(p), len(q)
     return Score(

@@ -95,9 +95,7 @@ def evaluate(
     writer.writerow(COLUMNS)
     for name, score in scores(options, trajectories, posterior, rollouts).items():
         value = "" if np.isnan(score.value) else repr(score.value)
-        writer.writerow(
-            [identity[column] for column in COLUMNS[:4]] + [name, value, score.reason]
-        )
+        writer.writerow([identity[column] for column in COLUMNS[:4]] + [name, value, score.reason])
     write_text(output, table.getvalue())
 
 

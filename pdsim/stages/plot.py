@@ -74,9 +74,7 @@ def plot_windows(experiment, method, *, trajectories, posterior_file, stem) -> N
         },
         [
             f"{name} [{unit}]"
-            for name, unit in zip(
-                data["channel"].values, data["channel_unit"].values, strict=True
-            )
+            for name, unit in zip(data["channel"].values, data["channel_unit"].values, strict=True)
         ],
         f"{experiment.title}: {method.upper()}, shooting windows",
         stem,

@@ -19,16 +19,16 @@ CAPTIONS = {
     "convergence": "Left: how far the median particle is from the best value any run with the same "
     "shooting reached. Middle: the gaps between shooting windows, which should end small, since a "
     "window fit with gaps is no trajectory. Right: particles whose roll-out was not finite.",
-    "landscape": "Brighter is likelier, by rank. Left, one long roll-out: ridges and traps; right, "
+    "landscape": "Brighter is likelier, by rank. Left, one long roll-out: ridges and traps. Right, "
     "ten windows from the smoothed recording: one slope towards the truth (star).",
-    "density": "Blue: where the roll-outs of all draws go from the smoothed start state. Black: the "
-    "recording. Left, the window that was fitted; right, the held-out window of median error.",
-    "posterior": "Dots are draws, histograms their marginals, dashed lines the limits of the prior. "
-    "Below the diagonal the axes span the prior, above it (grey) they are zoomed to the draws. "
-    "Free motion fixes ratios of masses and inertias only, so narrow ridges are expected.",
-    "windows": "Each window simulated from its own start state (dot); red bars are the defects between "
-    "windows. Left, before: centre of the box, windows started from the smoothed recording. Right, "
-    "after: the most likely draw.",
+    "density": "Blue: where the roll-outs of all draws go from the smoothed start state. Dashed: "
+    "the recording. Left, the window that was fitted; right, the held-out window of median error.",
+    "posterior": "Dots are draws, histograms their marginals, dashed lines the limits of the "
+    "prior. Below the diagonal the axes span the prior, above it (grey) they are zoomed to the "
+    "draws. Free motion fixes ratios of masses and inertias only, so narrow ridges are expected.",
+    "windows": "Each window simulated from its own start state (dot); red bars are the defects "
+    "between windows. Left, before: centre of the box, windows started from the smoothed "
+    "recording. Right, after: the most likely draw.",
 }
 
 
@@ -124,12 +124,14 @@ def write_report(
                 "seconds": f"{float(history['seconds'].values[-1]):.1f}",
             }
         )
+        defect, outside = (
+            float(value) for value in (stats["max_defect"].median(), stats["limit_violation"].max())
+        )
         summary = (
             f"{len(draws)} {root['sample_kind']} after {history.sizes['iteration']} iterations; "
             f"{int(stats['diverging'].sum())} diverging; largest defect of the median particle "
-            f"{float(stats['max_defect'].median()):.2g} in scaled state units; largest step outside "
-            f"the box before the last projection {float(stats['limit_violation'].max()):.2g} of "
-            "its width."
+            f"{defect:.2g} in scaled state units; largest step outside the box before the last "
+            f"projection {outside:.2g} of its width."
         )
         context["posteriors"].append(
             {

@@ -199,7 +199,9 @@ def _link(i: int) -> dict[str, SystemParameter]:
         f"com_y_{i}": SystemParameter(
             "m", 0.05, f"centre of mass of link {i}, along the link", f"$y_{i}$"
         ),
-        f"friction_{i}": SystemParameter("N m s", 0.0, f"viscous friction of joint {i}", f"$f_{i}$"),
+        f"friction_{i}": SystemParameter(
+            "N m s", 0.0, f"viscous friction of joint {i}", f"$f_{i}$"
+        ),
     }
 
 

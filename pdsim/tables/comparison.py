@@ -103,7 +103,8 @@ def build(metrics: pd.DataFrame, published: bool) -> tuple[list[Column], list[Ro
         rows.append(Row(f"{method} ({shooting} shooting)", values[run]))
         if published and run in DOUBLE_PENDULUM:
             cells = {
-                metric: Cell(value, 0.0, "", False) for metric, value in DOUBLE_PENDULUM[run].items()
+                metric: Cell(value, 0.0, "", False)
+                for metric, value in DOUBLE_PENDULUM[run].items()
             }
             rows.append(Row(f"{method}, published", cells))
     return columns, rows

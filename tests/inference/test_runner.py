@@ -17,7 +17,7 @@ def estimator(method="csvgd", iterations=60, particles=20):
     return load_estimator(method, getattr(EstimatorsConfig(), method), budget)
 
 
-class Interrupted(Exception):
+class Interruption(BaseException):
     pass
 
 
@@ -31,7 +31,7 @@ def interrupt_after(monkeypatch, chunks):
         runner_save(*args)
         saved.append(args)
         if len(saved) == chunks:
-            raise Interrupted
+            raise Interruption
 
     runner_save = runner.save
     monkeypatch.setattr(runner, "save", save)
@@ -44,11 +44,9 @@ def test_resume_continues_bit_by_bit(tmp_path, monkeypatch, method):
     checkpoint = tmp_path / "checkpoint.npz"
     with monkeypatch.context() as patch:
         interrupt_after(patch, 1)
-        with pytest.raises(Interrupted):
+        with pytest.raises(Interruption):
             run(estimator(method), PROBLEM, checkpoint=checkpoint, **options)
-    resumed = run(
-        estimator(method), PROBLEM, checkpoint=checkpoint, resume="require", **options
-    )
+    resumed = run(estimator(method), PROBLEM, checkpoint=checkpoint, resume="require", **options)
     one, other = (estimator(method).draws(r.state).parameters for r in (whole, resumed))
     np.testing.assert_array_equal(one, other)
     for name in whole.history:
@@ -61,9 +59,14 @@ def test_a_checkpoint_of_another_problem_is_refused(tmp_path, monkeypatch, caplo
     checkpoint = tmp_path / "checkpoint.npz"
     with monkeypatch.context() as patch:
         interrupt_after(patch, 1)
-        with pytest.raises(Interrupted):
+        with pytest.raises(Interruption):
             run(
-                estimator(), PROBLEM, seed=0, chunk_size=20, fingerprint="one", checkpoint=checkpoint
+                estimator(),
+                PROBLEM,
+                seed=0,
+                chunk_size=20,
+                fingerprint="one",
+                checkpoint=checkpoint,
             )
     options = {"seed": 0, "chunk_size": 20, "fingerprint": "another", "checkpoint": checkpoint}
     with pytest.raises(PdsimError, match="belongs to another problem"):
@@ -101,9 +104,7 @@ def cliff():
     import jax
 
     if not getattr(Cliff, "registered", False):
-        jax.tree_util.register_dataclass(
-            Cliff, ["mean", "precision"], ["space", "rollout_count"]
-        )
+        jax.tree_util.register_dataclass(Cliff, ["mean", "precision"], ["space", "rollout_count"])
         Cliff.registered = True
     return Cliff(PROBLEM.mean, PROBLEM.precision, PROBLEM.space)
 

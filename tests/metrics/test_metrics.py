@@ -40,7 +40,7 @@ def test_kl_of_collapsed_or_small_sets_is_missing_with_a_reason():
 
 
 def test_mmd_of_gaussians():
-    """For N(0,1)^d and N(m,1)^d, kernel length ℓ: 2 (ℓ²/(ℓ²+2))^{d/2} (1 − exp(−|m|²/(2(ℓ²+2))))."""
+    """Of N(0,1)^d and N(m,1)^d: 2 (ℓ²/(ℓ²+2))^{d/2} (1 − exp(−|m|²/(2(ℓ²+2)))), length ℓ."""
     d, shift = 3, 0.8
     p, q = RNG.normal(size=(1500, d)), RNG.normal(size=(1500, d))
     q[:, 0] += shift

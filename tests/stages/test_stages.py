@@ -104,7 +104,10 @@ def test_a_fitted_start_state_lowers_the_error(tiny):
 
 def example_metrics():
     rows = []
-    for method, shooting, kl, mmd in (("svgd", "single", 5.0, 0.2), ("csvgd", "multiple", 3.0, None)):
+    for method, shooting, kl, mmd in (
+        ("svgd", "single", 5.0, 0.2),
+        ("csvgd", "multiple", 3.0, None),
+    ):
         for seed in (0, 1):
             rows.append(("e", method, shooting, seed, "kl_real_sim", kl + seed, ""))
             rows.append(("e", method, shooting, seed, "mmd", mmd, "" if mmd else "collapsed"))
@@ -172,6 +175,6 @@ def test_the_report_is_one_file_with_everything(tiny, figures, tmp_path):
     assert main([*arguments, "--figures", *(str(tiny / f"{kind}.png") for kind in PLOTS)]) == 0
     text = report.read_text()
     assert text.count("data:image/png;base64,") == len(PLOTS)
-    assert "src=\"http" not in text
+    assert 'src="http' not in text
     for word in ("Synthetic double pendulum", "What the start state explains", "link_2", "jax="):
         assert word in text

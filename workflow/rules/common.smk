@@ -13,7 +13,8 @@ from pdsim.provenance import code_fingerprint
 from pdsim.recordings.ibm import FOLDER_VARIABLE, local_folder
 from pdsim.stages import modules
 
-PDSIM = f"{sys.executable} -m pdsim"
+# Jobs find the pdsim of the environment that runs Snakemake, activated or not.
+shell.prefix(f'export PATH="{Path(sys.executable).parent}:$PATH"; ')
 
 try:
     SETTINGS = workflow_config(config, "config/config.yaml")
@@ -31,8 +32,8 @@ except PdsimError as error:
 RESULTS = SETTINGS.results
 if SETTINGS.budget != "paper":
     RESULTS += f"/{SETTINGS.budget}"
-EXPERIMENT = RESULTS + "/{experiment}"
-RUN = EXPERIMENT + "/{method}/{shooting}/seed{seed}"
+EXPERIMENT = f"{RESULTS}/{{experiment}}"
+RUN = f"{EXPERIMENT}/{{method}}/{{shooting}}/seed{{seed}}"
 IBM_FOLDER = local_folder(SETTINGS.ibm_dir)
 
 
@@ -113,7 +114,9 @@ def code(stage):
 if IBM_FOLDER:
     for experiment, setup in EXPERIMENTS.items():
         if setup.recording.source == "ibm":
-            missing = [path for path in raw_runs(experiment) if not Path(path).is_file()]
+            missing = [
+                path for path in raw_runs(experiment) if not Path(path).is_file()
+            ]
             if missing:
                 raise WorkflowError(
                     f"{missing[0]}: no such file, but ibm_dir or {FOLDER_VARIABLE} names this "

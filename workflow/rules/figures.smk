@@ -3,17 +3,19 @@
 
 rule plot_density:
     input:
-        trajectories=EXPERIMENT + "/trajectories.nc",
-        rollouts=RUN + "/rollouts.nc",
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        rollouts=f"{RUN}/rollouts.nc",
     output:
         png=report(
-            RUN + "/density.png", caption="../report/density.rst", category="{experiment}"
+            f"{RUN}/density.png",
+            caption="../report/density.rst",
+            category="{experiment}",
         ),
-        pdf=RUN + "/density.pdf",
+        pdf=f"{RUN}/density.pdf",
     log:
-        RUN + "/logs/plot_density.log",
+        f"{RUN}/logs/plot_density.log",
     benchmark:
-        RUN + "/benchmarks/plot_density.tsv"
+        f"{RUN}/benchmarks/plot_density.tsv"
     threads: 1
     resources:
         mem_mb=2000,
@@ -26,7 +28,7 @@ rule plot_density:
     message:
         "Drawing roll-outs of {wildcards.experiment}, {wildcards.method}, {wildcards.shooting}"
     shell:
-        "JAX_PLATFORMS=cpu {PDSIM} plot density {params.file} --method {wildcards.method} "
+        "JAX_PLATFORMS=cpu pdsim plot density {params.file} --method {wildcards.method} "
         "--shooting {wildcards.shooting} --trajectories {input.trajectories} "
         "--rollouts {input.rollouts} --stem {params.stem} >{log} 2>&1 "
         "|| {{ cat {log} >&2; exit 2; }}"
@@ -34,16 +36,18 @@ rule plot_density:
 
 rule plot_posterior:
     input:
-        RUN + "/posterior.nc",
+        f"{RUN}/posterior.nc",
     output:
         png=report(
-            RUN + "/posterior.png", caption="../report/posterior.rst", category="{experiment}"
+            f"{RUN}/posterior.png",
+            caption="../report/posterior.rst",
+            category="{experiment}",
         ),
-        pdf=RUN + "/posterior.pdf",
+        pdf=f"{RUN}/posterior.pdf",
     log:
-        RUN + "/logs/plot_posterior.log",
+        f"{RUN}/logs/plot_posterior.log",
     benchmark:
-        RUN + "/benchmarks/plot_posterior.tsv"
+        f"{RUN}/benchmarks/plot_posterior.tsv"
     threads: 1
     resources:
         mem_mb=2000,
@@ -56,24 +60,26 @@ rule plot_posterior:
     message:
         "Drawing the posterior of {wildcards.experiment}, {wildcards.method}, {wildcards.shooting}"
     shell:
-        "JAX_PLATFORMS=cpu {PDSIM} plot posterior {params.file} --method {wildcards.method} "
+        "JAX_PLATFORMS=cpu pdsim plot posterior {params.file} --method {wildcards.method} "
         "--shooting {wildcards.shooting} --posterior {input} --stem {params.stem} >{log} 2>&1 "
         "|| {{ cat {log} >&2; exit 2; }}"
 
 
 rule plot_windows:
     input:
-        trajectories=EXPERIMENT + "/trajectories.nc",
-        posterior=RUN + "/posterior.nc",
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        posterior=f"{RUN}/posterior.nc",
     output:
         png=report(
-            RUN + "/windows.png", caption="../report/windows.rst", category="{experiment}"
+            f"{RUN}/windows.png",
+            caption="../report/windows.rst",
+            category="{experiment}",
         ),
-        pdf=RUN + "/windows.pdf",
+        pdf=f"{RUN}/windows.pdf",
     log:
-        RUN + "/logs/plot_windows.log",
+        f"{RUN}/logs/plot_windows.log",
     benchmark:
-        RUN + "/benchmarks/plot_windows.tsv"
+        f"{RUN}/benchmarks/plot_windows.tsv"
     threads: 1
     resources:
         mem_mb=2000,
@@ -86,7 +92,7 @@ rule plot_windows:
     message:
         "Drawing the windows of {wildcards.experiment}, {wildcards.method}"
     shell:
-        "JAX_PLATFORMS=cpu {PDSIM} plot windows {params.file} --method {wildcards.method} "
+        "JAX_PLATFORMS=cpu pdsim plot windows {params.file} --method {wildcards.method} "
         "--trajectories {input.trajectories} --posterior {input.posterior} "
         "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
 
@@ -96,15 +102,15 @@ rule plot_convergence:
         lambda wildcards: run_files(wildcards.experiment, "posterior.nc"),
     output:
         png=report(
-            EXPERIMENT + "/figures/convergence.png",
+            f"{EXPERIMENT}/figures/convergence.png",
             caption="../report/convergence.rst",
             category="{experiment}",
         ),
-        pdf=EXPERIMENT + "/figures/convergence.pdf",
+        pdf=f"{EXPERIMENT}/figures/convergence.pdf",
     log:
-        EXPERIMENT + "/logs/plot_convergence.log",
+        f"{EXPERIMENT}/logs/plot_convergence.log",
     benchmark:
-        EXPERIMENT + "/benchmarks/plot_convergence.tsv"
+        f"{EXPERIMENT}/benchmarks/plot_convergence.tsv"
     threads: 1
     resources:
         mem_mb=2000,
@@ -117,24 +123,24 @@ rule plot_convergence:
     message:
         "Drawing the convergence of {wildcards.experiment}"
     shell:
-        "JAX_PLATFORMS=cpu {PDSIM} plot convergence {params.file} --posterior {input} "
+        "JAX_PLATFORMS=cpu pdsim plot convergence {params.file} --posterior {input} "
         "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
 
 
 rule plot_landscape:
     input:
-        EXPERIMENT + "/trajectories.nc",
+        f"{EXPERIMENT}/trajectories.nc",
     output:
         png=report(
-            EXPERIMENT + "/figures/landscape.png",
+            f"{EXPERIMENT}/figures/landscape.png",
             caption="../report/landscape.rst",
             category="{experiment}",
         ),
-        pdf=EXPERIMENT + "/figures/landscape.pdf",
+        pdf=f"{EXPERIMENT}/figures/landscape.pdf",
     log:
-        EXPERIMENT + "/logs/plot_landscape.log",
+        f"{EXPERIMENT}/logs/plot_landscape.log",
     benchmark:
-        EXPERIMENT + "/benchmarks/plot_landscape.tsv"
+        f"{EXPERIMENT}/benchmarks/plot_landscape.tsv"
     threads: 1
     resources:
         mem_mb=3000,
@@ -147,5 +153,5 @@ rule plot_landscape:
     message:
         "Drawing the likelihood landscape of {wildcards.experiment}"
     shell:
-        "JAX_PLATFORMS=cpu {PDSIM} plot landscape {params.file} --trajectories {input} "
+        "JAX_PLATFORMS=cpu pdsim plot landscape {params.file} --trajectories {input} "
         "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"

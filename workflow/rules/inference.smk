@@ -3,13 +3,13 @@
 
 rule infer:
     input:
-        EXPERIMENT + "/trajectories.nc",
+        f"{EXPERIMENT}/trajectories.nc",
     output:
-        RUN + "/posterior.nc",
+        f"{RUN}/posterior.nc",
     log:
-        RUN + "/logs/infer.log",
+        f"{RUN}/logs/infer.log",
     benchmark:
-        RUN + "/benchmarks/infer.tsv"
+        f"{RUN}/benchmarks/infer.tsv"
     threads: 1
     resources:
         mem_mb=3000,
@@ -21,7 +21,9 @@ rule infer:
         file=experiment_file,
         budget=SETTINGS.budget,
         options=lambda wildcards: json.dumps(
-            EXPERIMENTS[wildcards.experiment].inference_options(wildcards.method, SETTINGS.budget),
+            EXPERIMENTS[wildcards.experiment].inference_options(
+                wildcards.method, SETTINGS.budget
+            ),
             sort_keys=True,
         ),
         code=code("infer"),
@@ -29,7 +31,7 @@ rule infer:
         "Estimating {wildcards.experiment} with {wildcards.method}, "
         "{wildcards.shooting} shooting, seed {wildcards.seed}"
     shell:
-        "JAX_PLATFORMS={resources.jax_platforms} {PDSIM} infer {params.file} "
+        "JAX_PLATFORMS={resources.jax_platforms} pdsim infer {params.file} "
         "--method {wildcards.method} --shooting {wildcards.shooting} --seed {wildcards.seed} "
         "--budget {params.budget} --trajectories {input} --output {output} >{log} 2>&1 "
         "|| {{ cat {log} >&2; exit 2; }}"

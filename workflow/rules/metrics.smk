@@ -3,14 +3,14 @@
 
 rule simulate:
     input:
-        trajectories=EXPERIMENT + "/trajectories.nc",
-        posterior=RUN + "/posterior.nc",
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        posterior=f"{RUN}/posterior.nc",
     output:
-        RUN + "/rollouts.nc",
+        f"{RUN}/rollouts.nc",
     log:
-        RUN + "/logs/simulate.log",
+        f"{RUN}/logs/simulate.log",
     benchmark:
-        RUN + "/benchmarks/simulate.tsv"
+        f"{RUN}/benchmarks/simulate.tsv"
     threads: 1
     resources:
         mem_mb=3000,
@@ -23,22 +23,22 @@ rule simulate:
         "Rolling out {wildcards.experiment}, {wildcards.method}, {wildcards.shooting} shooting, "
         "seed {wildcards.seed}"
     shell:
-        "JAX_PLATFORMS=cpu {PDSIM} simulate {params.file} --trajectories {input.trajectories} "
+        "JAX_PLATFORMS=cpu pdsim simulate {params.file} --trajectories {input.trajectories} "
         "--posterior {input.posterior} --output {output} >{log} 2>&1 "
         "|| {{ cat {log} >&2; exit 2; }}"
 
 
 rule evaluate:
     input:
-        trajectories=EXPERIMENT + "/trajectories.nc",
-        posterior=RUN + "/posterior.nc",
-        rollouts=RUN + "/rollouts.nc",
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        posterior=f"{RUN}/posterior.nc",
+        rollouts=f"{RUN}/rollouts.nc",
     output:
-        RUN + "/metrics.csv",
+        f"{RUN}/metrics.csv",
     log:
-        RUN + "/logs/evaluate.log",
+        f"{RUN}/logs/evaluate.log",
     benchmark:
-        RUN + "/benchmarks/evaluate.tsv"
+        f"{RUN}/benchmarks/evaluate.tsv"
     threads: 1
     resources:
         mem_mb=3000,
@@ -51,7 +51,7 @@ rule evaluate:
         "Scoring {wildcards.experiment}, {wildcards.method}, {wildcards.shooting} shooting, "
         "seed {wildcards.seed}"
     shell:
-        "JAX_PLATFORMS=cpu {PDSIM} evaluate {params.file} --method {wildcards.method} "
+        "JAX_PLATFORMS=cpu pdsim evaluate {params.file} --method {wildcards.method} "
         "--shooting {wildcards.shooting} --seed {wildcards.seed} "
         "--trajectories {input.trajectories} --posterior {input.posterior} "
         "--rollouts {input.rollouts} --output {output} >{log} 2>&1 "
@@ -62,11 +62,11 @@ rule gather:
     input:
         lambda wildcards: run_files(wildcards.experiment, "metrics.csv"),
     output:
-        EXPERIMENT + "/metrics.csv",
+        f"{EXPERIMENT}/metrics.csv",
     log:
-        EXPERIMENT + "/logs/gather.log",
+        f"{EXPERIMENT}/logs/gather.log",
     benchmark:
-        EXPERIMENT + "/benchmarks/gather.tsv"
+        f"{EXPERIMENT}/benchmarks/gather.tsv"
     threads: 1
     resources:
         mem_mb=500,
@@ -74,4 +74,4 @@ rule gather:
     message:
         "Gathering the metrics of {wildcards.experiment}"
     shell:
-        "{PDSIM} gather {input} --output {output} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+        "pdsim gather {input} --output {output} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"

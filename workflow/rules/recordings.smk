@@ -5,28 +5,28 @@ rule download:
     output:
         "data/ibm_double_pendulum/{run}.csv",
     log:
-        RESULTS + "/logs/download/{run}.log",
+        f"{RESULTS}/logs/download/{{run}}.log",
     benchmark:
-        RESULTS + "/benchmarks/download/{run}.tsv"
+        f"{RESULTS}/benchmarks/download/{{run}}.tsv"
+    retries: 2
     threads: 1
     resources:
         mem_mb=200,
         runtime=10,
-    retries: 2
     message:
         "Downloading run {wildcards.run} of the IBM recordings"
     shell:
-        "{PDSIM} download --run {wildcards.run} --output {output} >{log} 2>&1 "
+        "pdsim download --run {wildcards.run} --output {output} >{log} 2>&1 "
         "|| {{ cat {log} >&2; exit 2; }}"
 
 
 rule record:
     output:
-        EXPERIMENT + "/recording/{run}.csv",
+        f"{EXPERIMENT}/recording/{{run}}.csv",
     log:
-        EXPERIMENT + "/logs/record_{run}.log",
+        f"{EXPERIMENT}/logs/record_{{run}}.log",
     benchmark:
-        EXPERIMENT + "/benchmarks/record_{run}.tsv"
+        f"{EXPERIMENT}/benchmarks/record_{{run}}.tsv"
     threads: 1
     resources:
         mem_mb=500,
@@ -38,7 +38,7 @@ rule record:
     message:
         "Recording run {wildcards.run} of {wildcards.experiment} with a synthetic camera"
     shell:
-        "{PDSIM} record {params.file} --run {wildcards.run} --output {output} >{log} 2>&1 "
+        "pdsim record {params.file} --run {wildcards.run} --output {output} >{log} 2>&1 "
         "|| {{ cat {log} >&2; exit 2; }}"
 
 
@@ -46,11 +46,11 @@ rule preprocess:
     input:
         lambda wildcards: raw_runs(wildcards.experiment),
     output:
-        EXPERIMENT + "/trajectories.nc",
+        f"{EXPERIMENT}/trajectories.nc",
     log:
-        EXPERIMENT + "/logs/preprocess.log",
+        f"{EXPERIMENT}/logs/preprocess.log",
     benchmark:
-        EXPERIMENT + "/benchmarks/preprocess.tsv"
+        f"{EXPERIMENT}/benchmarks/preprocess.tsv"
     threads: 1
     resources:
         mem_mb=1000,
@@ -62,5 +62,5 @@ rule preprocess:
     message:
         "Cutting the trajectories of {wildcards.experiment}"
     shell:
-        "{PDSIM} preprocess {params.file} --raw {input} --output {output} >{log} 2>&1 "
+        "pdsim preprocess {params.file} --raw {input} --output {output} >{log} 2>&1 "
         "|| {{ cat {log} >&2; exit 2; }}"

@@ -3,13 +3,13 @@
 
 rule table:
     input:
-        EXPERIMENT + "/metrics.csv",
+        f"{EXPERIMENT}/metrics.csv",
     output:
-        multiext(EXPERIMENT + "/tables/comparison", ".csv", ".md", ".tex"),
+        multiext(f"{EXPERIMENT}/tables/comparison", ".csv", ".md", ".tex"),
     log:
-        EXPERIMENT + "/logs/table.log",
+        f"{EXPERIMENT}/logs/table.log",
     benchmark:
-        EXPERIMENT + "/benchmarks/table.tsv"
+        f"{EXPERIMENT}/benchmarks/table.tsv"
     threads: 1
     resources:
         mem_mb=500,
@@ -22,24 +22,26 @@ rule table:
     message:
         "Writing the tables of {wildcards.experiment}"
     shell:
-        "JAX_PLATFORMS=cpu {PDSIM} table {params.file} --metrics {input} "
+        "JAX_PLATFORMS=cpu pdsim table {params.file} --metrics {input} "
         "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
 
 
 rule write_report:
     input:
-        metrics=EXPERIMENT + "/metrics.csv",
-        trajectories=EXPERIMENT + "/trajectories.nc",
+        metrics=f"{EXPERIMENT}/metrics.csv",
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
         posteriors=lambda wildcards: run_files(wildcards.experiment, "posterior.nc"),
         figures=lambda wildcards: figure_files(wildcards.experiment),
     output:
         report(
-            EXPERIMENT + "/report.html", caption="../report/report.rst", category="{experiment}"
+            f"{EXPERIMENT}/report.html",
+            caption="../report/report.rst",
+            category="{experiment}",
         ),
     log:
-        EXPERIMENT + "/logs/report.log",
+        f"{EXPERIMENT}/logs/report.log",
     benchmark:
-        EXPERIMENT + "/benchmarks/report.tsv"
+        f"{EXPERIMENT}/benchmarks/report.tsv"
     threads: 1
     resources:
         mem_mb=1000,
@@ -47,13 +49,19 @@ rule write_report:
     params:
         file=experiment_file,
         options=section(
-            "title", "description", "notes", "simulator", "recording", "paper_table", "seeds"
+            "title",
+            "description",
+            "notes",
+            "simulator",
+            "recording",
+            "paper_table",
+            "seeds",
         ),
         code=code("summarise"),
     message:
         "Writing {output}"
     shell:
-        "JAX_PLATFORMS=cpu {PDSIM} report {params.file} --metrics {input.metrics} "
+        "JAX_PLATFORMS=cpu pdsim report {params.file} --metrics {input.metrics} "
         "--trajectories {input.trajectories} --posteriors {input.posteriors} "
         "--figures {input.figures} --output {output} >{log} 2>&1 "
         "|| {{ cat {log} >&2; exit 2; }}"

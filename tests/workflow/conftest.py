@@ -1,0 +1,98 @@
+"""A copy of the project with a tiny experiment, on which real Snakemake runs."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+
+class Project:
+    """A checkout that tests may change; its pdsim, not the installed one, is what runs."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.environment = os.environ | {"PYTHONPATH": str(folder)}
+        self.environment.pop("PDSIM_IBM_DIR", None)
+
+    def command(self, *arguments):
+        return [sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *arguments]
+
+    def snakemake(self, *arguments, check=True):
+        result = subprocess.run(
+            self.command(*arguments),
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        if check:
+            assert result.returncode == 0, result.stderr[-3000:] + result.stdout[-3000:]
+        return result
+
+    def planned(self, target="tiny"):
+        """Return what a run would do, rule → number of jobs."""
+        output = self.snakemake(target, "--dry-run").stdout
+        table = output.split("Job stats:")[-1] if "Job stats:" in output else ""
+        jobs = dict(re.findall(r"^(\w+) +(\d+)$", table, flags=re.MULTILINE))
+        return {rule: int(n) for rule, n in jobs.items() if rule not in ("total", target)}
+
+    def change(self, path, old, new):
+        """Replace text in a file; return a function that puts it back with its old times."""
+        file = self.folder / path
+        text, times = file.read_text(), file.stat()
+        assert old in text, (path, old)
+        file.write_text(text.replace(old, new, 1))
+
+        def restore():
+            file.write_text(text)
+            os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+        return restore
+
+    def kill_when(self, condition, *arguments):
+        """Start a run and kill it with SIGKILL, with all its children, once ``condition()``."""
+        process = subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            deadline = time.monotonic() + 120
+            while not condition():
+                assert process.poll() is None, "the run ended before it could be killed"
+                assert time.monotonic() < deadline, "nothing happened in two minutes"
+                time.sleep(0.02)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture(scope="session")
+def project(root, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("pdsim", "workflow", "config"):
+        shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(root / "Snakefile", folder)
+    values = yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
+    values["recording"]["test"] = values["recording"]["test"][:4]
+    values["budgets"] = {
+        "quick": {"particle_count": 10, "iteration_count": 20, "chunk_size": 10},
+        "long": {"particle_count": 10, "iteration_count": 1500, "chunk_size": 10},
+    }
+    (folder / "config/experiments/tiny.yaml").write_text(yaml.safe_dump(values, sort_keys=False))
+    settings = {"groups": {"tiny": ["tiny"]}, "budget": "quick"}
+    (folder / "config/config.yaml").write_text(yaml.safe_dump(settings))
+    project = Project(folder)
+    project.snakemake("tiny")
+    return project

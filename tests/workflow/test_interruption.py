@@ -1,0 +1,56 @@
+"""Killed runs: no half-written file is taken for whole, and the work done is kept."""
+
+import xarray as xr
+
+from pdsim.files import read_dataset
+
+RUN = "csvgd/multiple/seed0"
+
+
+def test_a_killed_inference_resumes_and_ends_as_if_undisturbed(project):
+    folder = project.folder / "results/long/tiny" / RUN
+    target = f"results/long/tiny/{RUN}/posterior.nc"
+    arguments = (target, "--config", "budget=long")
+    checkpoint, posterior = folder / "checkpoint.npz", folder / "posterior.nc"
+
+    project.kill_when(checkpoint.exists, *arguments)
+    assert checkpoint.exists()
+    assert not posterior.exists()
+
+    # kill −9 leaves Snakemake's lock behind.
+    project.snakemake(*arguments, "--unlock")
+    project.snakemake(*arguments, "--rerun-incomplete")
+    assert "resuming after iteration" in (folder / "logs/infer.log").read_text()
+    assert not checkpoint.exists()
+    interrupted = {g: read_dataset(posterior, g) for g in ("posterior", "shooting", "sample_stats")}
+
+    posterior.unlink()
+    project.snakemake(*arguments)
+    assert "resuming" not in (folder / "logs/infer.log").read_text()
+    for group, data in interrupted.items():
+        xr.testing.assert_identical(read_dataset(posterior, group), data)
+
+
+def test_a_file_cut_short_by_a_kill_is_not_taken_for_whole(project):
+    """A job that dies while it writes leaves a temporary name, which nothing reads."""
+    results = project.folder / "results/quick/tiny"
+    part = results / ".trajectories.999.partial.nc"
+    part.write_bytes(b"\x89HDF half a file")
+    try:
+        assert project.planned() == {}
+    finally:
+        part.unlink()
+
+
+def test_a_broken_result_is_named_by_the_next_stage(project):
+    posterior = project.folder / "results/quick/tiny/svgd/single/seed0/posterior.nc"
+    whole = posterior.read_bytes()
+    posterior.write_bytes(whole[: len(whole) // 2])
+    try:
+        result = project.snakemake("tiny", check=False)
+    finally:
+        posterior.write_bytes(whole)
+    assert result.returncode != 0
+    assert "not a readable NetCDF file" in result.stdout + result.stderr
+    # Bring the results up to date again for the tests that follow.
+    project.snakemake("tiny")

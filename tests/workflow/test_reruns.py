@@ -1,0 +1,153 @@
+"""Incremental reruns: what changed is done again, and nothing else."""
+
+import pytest
+
+EXPERIMENT = "config/experiments/tiny.yaml"
+PLOTS = {"plot_density", "plot_posterior", "plot_windows", "plot_convergence", "plot_landscape"}
+AFTER_INFERENCE = {
+    "simulate",
+    "evaluate",
+    "gather",
+    "table",
+    "write_report",
+    "plot_density",
+    "plot_posterior",
+    "plot_windows",
+    "plot_convergence",
+}
+
+
+def test_everything_asked_for_is_there(project):
+    results = project.folder / "results/quick/tiny"
+    for name in (
+        "report.html",
+        "metrics.csv",
+        "tables/comparison.csv",
+        "tables/comparison.md",
+        "tables/comparison.tex",
+        "figures/landscape.pdf",
+        "csvgd/multiple/seed0/posterior.nc",
+        "svgd/single/seed0/metrics.csv",
+    ):
+        assert (results / name).stat().st_size > 0, name
+    left = [p for p in results.rglob("*") if "partial" in p.name or p.name == "checkpoint.npz"]
+    assert left == []
+
+
+def test_a_second_run_does_nothing(project):
+    assert project.planned() == {}
+
+
+CASES = {
+    "an estimator's setting: its runs": (
+        EXPERIMENT,
+        "    step_size: 0.03\n    step_decay: 0.1\n  csvgd",
+        "    step_size: 0.02\n    step_decay: 0.1\n  csvgd",
+        AFTER_INFERENCE - {"plot_windows"} | {"infer"},
+        {"infer": 1, "simulate": 1},
+    ),
+    "the likelihood: all inference, and the metrics": (
+        EXPERIMENT,
+        "noise_relative: 0.1",
+        "noise_relative: 0.2",
+        AFTER_INFERENCE | {"infer", "plot_landscape"},
+        {"infer": 2, "evaluate": 2},
+    ),
+    "the title: figures and report": (
+        EXPERIMENT,
+        "title: Synthetic",
+        "title: Another",
+        PLOTS | {"write_report"},
+        {},
+    ),
+    "a truth: pictures and scores, no inference": (
+        EXPERIMENT,
+        "truth: 1.5",
+        "truth: 1.6",
+        None,
+        {"infer": 0, "preprocess": 0, "evaluate": 2},
+    ),
+    "another budget's size: nothing": (
+        EXPERIMENT,
+        "iteration_count: 1500",
+        "iteration_count: 1600",
+        set(),
+        {},
+    ),
+    "a figure module": (
+        "pdsim/figures/density.py",
+        "figsize=(9, ",
+        "figsize=(8, ",
+        PLOTS | {"write_report"},
+        {},
+    ),
+    "the likelihood's code: inference, no preprocessing": (
+        "pdsim/likelihood/shooting.py",
+        "- 0.5 * error",
+        "- 0.50001 * error",
+        AFTER_INFERENCE | {"infer", "plot_landscape"},
+        {"infer": 2, "preprocess": 0},
+    ),
+    "the system's dynamics: inference": (
+        "pdsim/systems/double_pendulum.py",
+        "torque = k.f2 * vw",
+        "torque = 2 * k.f2 * vw",
+        None,
+        {"infer": 2, "simulate": 2},
+    ),
+    "one estimator's code: its runs only": (
+        "pdsim/inference/csvgd.py",
+        "loose * (tight / loose)",
+        "1.0 * loose * (tight / loose)",
+        AFTER_INFERENCE | {"infer"},
+        {"infer": 1, "simulate": 1},
+    ),
+    "a metric: scores": (
+        "pdsim/metrics/coverage.py",
+        "(1 - level) / 2",
+        "(1.0 - level) / 2",
+        {"evaluate", "gather", "table", "write_report"},
+        {},
+    ),
+    "a comment: nothing": (
+        "pdsim/inference/svgd.py",
+        "    count = jnp.maximum",
+        "    # A comment.\n    count = jnp.maximum",
+        set(),
+        {},
+    ),
+    "a docstring: nothing": (
+        "pdsim/likelihood/shooting.py",
+        "One window is single shooting",
+        "A single window is single shooting",
+        set(),
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_change_reruns_what_depends_on_it(project, case):
+    path, old, new, rules, counts = CASES[case]
+    restore = project.change(path, old, new)
+    try:
+        planned = project.planned()
+    finally:
+        restore()
+    if rules is not None:
+        assert set(planned) == rules
+    for rule, count in counts.items():
+        assert planned.get(rule, 0) == count, rule
+
+
+def test_a_changed_checkout_time_reruns_nothing(project):
+    for path in (project.folder / "pdsim").rglob("*.py"):
+        path.touch()
+    (project.folder / EXPERIMENT).touch()
+    assert project.planned() == {}
+
+
+def test_another_budget_does_not_touch_these_results(project):
+    output = project.snakemake("tiny", "--dry-run", "--config", "budget=long").stdout
+    assert "results/long/tiny" in output
+    assert "results/quick/tiny" not in output
