@@ -1,4 +1,4 @@
-# What every rule shares: the checked config, and where files are.
+# Shared by all rules. The checked config, and where files are.
 
 import json
 import os
@@ -29,9 +29,11 @@ except PdsimError as error:
     raise WorkflowError(str(error)) from None
 
 # The paper budget's results are results/<experiment>; another budget's stand beside them.
-RESULTS = SETTINGS.results
-if SETTINGS.budget != "paper":
-    RESULTS += f"/{SETTINGS.budget}"
+RESULTS = (
+    SETTINGS.results
+    if SETTINGS.budget == "paper"
+    else f"{SETTINGS.results}/{SETTINGS.budget}"
+)
 EXPERIMENT = f"{RESULTS}/{{experiment}}"
 RUN = f"{EXPERIMENT}/{{method}}/{{shooting}}/seed{{seed}}"
 IBM_FOLDER = local_folder(SETTINGS.ibm_dir)
