@@ -7,13 +7,12 @@
 def modules(stage: str, *, system: str = "", method: str = "") -> tuple[str, ...]:
     """Return the modules whose import closure decides a stage's result.
 
-    Systems and estimators are loaded by name, which an import closure cannot follow.
+    Systems and estimators are loaded by name, which an import closure cannot follow; a name is
+    that of its module. Nothing is imported here: the workflow asks this for every job.
     """
-    from pdsim import inference, systems
-
     roots = [f"pdsim.stages.{stage}"]
     if system:
-        roots.append(systems.MODULES[system])
+        roots.append(f"pdsim.systems.{system}")
     if method:
-        roots.append(inference.MODULES[method])
+        roots.append(f"pdsim.inference.{method}")
     return tuple(roots)

@@ -1,0 +1,50 @@
+# `make demo` and `make test` set up everything they need. PYTHON chooses the interpreter (3.11+).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+SNAKEMAKE := $(BIN)/snakemake --profile workflow/profiles/workstation
+FORMATTED := Snakefile workflow/rules/*.smk
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo pendulum test lint bench lock clean
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@echo
+	@echo "Targets of the workflow, with any profile: snakemake demo | pendulum"
+	@echo "  e.g. $(SNAKEMAKE) pendulum --config budget=quick"
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pdsim needs Python 3.11 or newer; name one: make demo PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+install: $(READY) ## Make the local environment .venv from pinned, hashed requirements
+
+demo: $(READY) ## Run the main job on a synthetic recording; ends in results/demo/report.html
+	$(SNAKEMAKE) demo
+
+pendulum: $(READY) ## Run the three settings of the real double pendulum (IBM recordings)
+	$(SNAKEMAKE) pendulum
+
+test: $(READY) ## Run the tests
+	$(BIN)/python -m pytest
+
+lint: $(READY) ## Check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check $(FORMATTED)
+	$(BIN)/mypy
+
+bench: $(READY) ## Measure roll-out and gradient throughput
+	$(BIN)/python benchmarks/pendulum.py
+
+lock: $(READY) ## Renew requirements.lock (needs uv on the PATH)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
+		--extra test --custom-compile-command "make lock" pyproject.toml -o requirements.lock
+
+clean: ## Remove the environment; results stay
+	rm -rf $(VENV)
