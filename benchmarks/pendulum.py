@@ -89,7 +89,9 @@ def measure(dtype, particles, windows) -> dict:
         (seconds(forward, arguments), seconds(gradient, arguments)) for _ in range(REPETITIONS)
     ]
     scale = 1e9 / (particles * STEPS)
-    forward_ns, gradient_ns = (scale * statistics.median(column) for column in zip(*times))
+    forward_ns, gradient_ns = (
+        scale * statistics.median(column) for column in zip(*times, strict=True)
+    )
     return {
         "dtype": dtype,
         "particles": particles,
