@@ -14,19 +14,7 @@ import numpy as np
 
 from pdsim import device
 
-PARAMETERS = {
-    "mass_1": 0.5,
-    "inertia_1": 8.94e-4,
-    "com_x_1": 0.0,
-    "com_y_1": 0.0605,
-    "friction_1": 1.16e-4,
-    "length": 0.092,
-    "mass_2": 0.1,
-    "inertia_2": 1.1e-4,
-    "com_x_2": 0.0,
-    "com_y_2": 0.04,
-    "friction_2": 3.4e-5,
-}
+EXPERIMENT = "config/experiments/ibm_calibrated.yaml"
 STEPS, REPETITIONS = 400, 15
 OUTPUT = Path("results/benchmarks/pendulum.json")
 
@@ -36,22 +24,16 @@ def build(dtype, particles, windows):
     import jax
     import jax.numpy as jnp
 
+    from pdsim.config import load_experiment
     from pdsim.likelihood.problem import Position
     from pdsim.likelihood.shooting import shooting_problem
-    from pdsim.parameters import Parameter, ParameterSpace
-    from pdsim.systems.double_pendulum import SYSTEM
+    from pdsim.simulator import build_simulator
 
     rng = np.random.default_rng(0)
-    space = ParameterSpace(
-        tuple(
-            Parameter(name, 0.8 * value - 1e-3, 1.2 * value + 1e-3, "", sets=(name,))
-            for name, value in PARAMETERS.items()
-        ),
-        (("gravity", 9.81),),
-    )
+    system, space = build_simulator(load_experiment(EXPERIMENT).simulator)
     recording = rng.normal(size=(1, STEPS + 1, 4))
     problem = shooting_problem(
-        SYSTEM,
+        system,
         space,
         recording,
         recording,
@@ -64,7 +46,7 @@ def build(dtype, particles, windows):
     )
     guess = problem.start_shooting()
     position = Position(
-        jnp.asarray(rng.uniform(0.3, 0.7, size=(particles, len(PARAMETERS))), dtype),
+        jnp.asarray(rng.uniform(0.3, 0.7, size=(particles, space.dimension)), dtype),
         jnp.broadcast_to(guess, (particles, *guess.shape)),
     )
     forward = jax.jit(lambda position, problem: problem.evaluate(position)[0].sum())

@@ -52,7 +52,7 @@ def draw(runs: Sequence[RunHistory], particles: int, title: str, stem: str) -> N
         if run.shooting == "multiple":
             axes[1].plot(rollouts, h["max_defect"], **look)
             axes[1].plot(rollouts, h["median_defect"], **{**look, "label": None, "alpha": 0.4})
-        axes[2].plot(rollouts, h["diverging"], **look)
+        axes[2].plot(rollouts, h["diverging"], clip_on=False, **look)
     axes[0].set(yscale="log", ylabel="best − median log likelihood [nat]", title="objective")
     axes[1].set(
         yscale="log",
@@ -62,7 +62,7 @@ def draw(runs: Sequence[RunHistory], particles: int, title: str, stem: str) -> N
     if not axes[1].lines:
         axes[1].text(0.5, 0.5, "single shooting only", ha="center", transform=axes[1].transAxes)
     axes[2].set(ylabel=f"diverging particles of {particles}", title="failures")
-    axes[2].set_ylim(-0.02 * particles, max(0.1 * particles, axes[2].get_ylim()[1]))
+    axes[2].set_ylim(0, max(0.1 * particles, axes[2].get_ylim()[1]))
     for axis in axes:
         axis.set_xlabel("roll-outs used")
     axes[0].legend(loc="best", fontsize=8)

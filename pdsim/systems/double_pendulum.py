@@ -119,8 +119,9 @@ def step(state, k: Coefficients, dt):
 
 
 def _step_forward(state, k, dt):
+    # Sines and cosines are kept, the angles are not: the adjoint needs no more of them.
     after, trig = _advance(state, k, dt)
-    return after, (state, after[2], after[3], trig, k, dt)
+    return after, (state[2:], after[2:], trig, k, dt)
 
 
 def _step_adjoint(residuals, cotangent):
@@ -129,7 +130,7 @@ def _step_adjoint(residuals, cotangent):
     With μ the cotangent of the new rates and ν = M⁻¹ (dt μ), every derivative of the right-hand
     side r enters as νᵀ ∂r and that of the mass matrix as −νᵀ ∂M q̈.
     """
-    (_, _, va, vw), va_after, vw_after, (sa, ca, sw, cw), k, dt = residuals
+    (va, vw), (va_after, vw_after), (sa, ca, sw, cw), k, dt = residuals
     bar_a, bar_w, bar_va, bar_vw = cotangent
     sb, cb = sa * cw + ca * sw, ca * cw - sa * sw
     C, D = _coupling(k, sw, cw)

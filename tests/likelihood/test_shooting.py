@@ -2,6 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.flatten_util import ravel_pytree
 from reference import CROOKED
 from scipy import stats
 
@@ -119,7 +120,7 @@ def test_gradients_are_those_of_finite_differences(truth):
         return (log_likelihood + (defects**2).sum(axis=(1, 2, 3))).sum()
 
     gradient = jax.grad(value)(position)
-    flat, rebuild = jax.flatten_util.ravel_pytree(position)
+    flat, rebuild = ravel_pytree(position)
     evaluate = jax.jit(lambda x: value(rebuild(x)))
     h = 1e-6
     numeric = np.array(
@@ -128,5 +129,5 @@ def test_gradients_are_those_of_finite_differences(truth):
             for i in range(len(flat))
         ]
     )
-    found, _ = jax.flatten_util.ravel_pytree(gradient)
+    found, _ = ravel_pytree(gradient)
     np.testing.assert_allclose(found, numeric, rtol=1e-5, atol=1e-6 * np.abs(numeric).max())
