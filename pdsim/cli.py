@@ -2,7 +2,6 @@
 
 import argparse
 import logging
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -265,17 +264,12 @@ def _plot(a: argparse.Namespace, experiment) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     a = _parser().parse_args(arguments)
-    # XLA reports every program it loads from the cache as compiled for another machine, because of
-    # two tuning hints (prefer-no-gather, prefer-no-scatter) that no machine lists. Real failures
-    # arrive as exceptions.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     logging.basicConfig(
         level=logging.WARNING if a.quiet else logging.INFO,
         format="%(levelname)s %(name)s: %(message)s",
         stream=sys.stderr,
     )
-    for noisy in ("jax", "matplotlib"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    logging.getLogger("matplotlib").setLevel(logging.WARNING)
     try:
         _execute(a)
     except PdsimError as error:

@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import logging
 import os
 import platform
 import sys
@@ -44,6 +45,11 @@ def configure(precision: str = "float64") -> None:
     jax.config.update("jax_enable_x64", precision == "float64")
     if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
+    # XLA reports every program it loads from the cache as compiled for another machine, because of
+    # two tuning hints (prefer-no-gather, prefer-no-scatter) that no machine lists. Real failures
+    # arrive as exceptions; JAX's own warnings stay.
+    jax.config.update("jax_logging_level", "CRITICAL")
+    logging.getLogger("jax").setLevel(logging.WARNING)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     if sys.platform == "linux":

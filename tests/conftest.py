@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
 import pytest
 
 from pdsim import device
