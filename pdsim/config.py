@@ -5,14 +5,13 @@ come from the models here. A stage is given the sections it uses and nothing els
 workflow tracks exactly these.
 """
 
-import difflib
 import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from pdsim.config_messages import close_name, explain, read_yaml
 from pdsim.errors import PdsimError
 
 Positive = Annotated[float, Field(gt=0)]
@@ -310,52 +309,6 @@ def _without_truth(simulator: SimulatorConfig) -> dict[str, Any]:
     return dump
 
 
-def _close_name(name: str, known) -> str:
-    match = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {match[0]!r}?" if match else f"; known: {', '.join(sorted(known))}"
-
-
-def _keys_at(model: type[BaseModel], location) -> list[str]:
-    """Names allowed beside an unknown key."""
-    known: Any = model
-    for part in location:
-        if isinstance(known, type) and issubclass(known, BaseModel):
-            field = known.model_fields.get(str(part))
-            known = field.annotation if field else None
-        for inner in getattr(known, "__args__", ()):
-            if isinstance(inner, type) and issubclass(inner, BaseModel):
-                known = inner
-    return list(known.model_fields) if hasattr(known, "model_fields") else []
-
-
-def explain(error: ValidationError, source: str | Path, model: type[BaseModel]) -> PdsimError:
-    """Turn a validation error into lines of file, key, value and remedy."""
-    lines = []
-    for problem in error.errors():
-        key = ".".join(str(part) for part in problem["loc"]) or "(the whole file)"
-        value = problem["input"]
-        shown = "" if isinstance(value, dict) else f" (got {value!r})"
-        if problem["type"] == "extra_forbidden":
-            known = _keys_at(model, problem["loc"][:-1])
-            text = f"no such key{_close_name(str(problem['loc'][-1]), known)}"
-        elif problem["type"] == "missing":
-            text, shown = "this key is missing; add it", ""
-        else:
-            text = problem["msg"].removeprefix("Value error, ")
-        lines.append(f"{source}: {key}: {text}{shown}")
-    return PdsimError("\n".join(lines))
-
-
-def read_yaml(path: str | Path) -> Any:
-    """Read a YAML file, or say where it is broken."""
-    try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PdsimError(f"{path}: cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise PdsimError(f"{path}: not valid YAML: {error}") from error
-
-
 def load_experiment(path: str | Path) -> ExperimentConfig:
     """Read and check one experiment file, its parameters against the system's included."""
     try:
@@ -374,7 +327,7 @@ def _check_against_system(experiment: ExperimentConfig, path: str | Path) -> Non
     if simulator.system not in MODULES:
         raise PdsimError(
             f"{where}.system: no such system (got {simulator.system!r})"
-            f"{_close_name(simulator.system, MODULES)}"
+            f"{close_name(simulator.system, MODULES)}"
         )
     system = load_system(simulator.system)
     set_by: dict[str, str] = {}
@@ -383,7 +336,7 @@ def _check_against_system(experiment: ExperimentConfig, path: str | Path) -> Non
             if target not in system.parameters:
                 raise PdsimError(
                     f"{where}.parameters.{name}: {system.name} has no parameter {target!r}"
-                    f"{_close_name(target, system.parameters)}"
+                    f"{close_name(target, system.parameters)}"
                 )
             declared = system.parameters[target].unit
             if parameter.unit != declared:
@@ -400,7 +353,7 @@ def _check_against_system(experiment: ExperimentConfig, path: str | Path) -> Non
         if name not in system.parameters:
             raise PdsimError(
                 f"{where}.fixed.{name}: {system.name} has no such parameter"
-                f"{_close_name(name, system.parameters)}"
+                f"{close_name(name, system.parameters)}"
             )
         if name in set_by:
             raise PdsimError(f"{where}.fixed.{name}: it is estimated too; remove it from one")
@@ -409,7 +362,7 @@ def _check_against_system(experiment: ExperimentConfig, path: str | Path) -> Non
             if name not in system.parameters:
                 raise PdsimError(
                     f"{path}: recording.camera.parameters.{name}: {system.name} has no such "
-                    f"parameter{_close_name(name, system.parameters)}"
+                    f"parameter{close_name(name, system.parameters)}"
                 )
     if experiment.likelihood.noise is not None:
         channels = {channel.name for channel in system.channels}

@@ -71,6 +71,8 @@ rule gather:
     resources:
         mem_mb=500,
         runtime=10,
+    params:
+        code=code("evaluate"),
     message:
         "Gathering the metrics of {wildcards.experiment}"
     shell:
