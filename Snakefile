@@ -30,4 +30,16 @@ for group in SETTINGS.groups:
             f"Everything of group {group} is up to date"
 
 
+# The searches that chose the settings in the config: snakemake tune
+rule tune:
+    input:
+        [
+            f"{RESULTS}/{experiment}/tuning.csv"
+            for experiment in EXPERIMENTS
+            if tuning_files(experiment)
+        ],
+    message:
+        "Every search is up to date"
+
+
 default_target = next(iter(SETTINGS.groups))

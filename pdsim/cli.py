@@ -8,12 +8,13 @@ from pathlib import Path
 
 from pdsim import __version__
 from pdsim.errors import PdsimError
+from pdsim.settings import SETTINGS
 
 _EPILOG = """\
 The stages in their order, by hand, for one estimator:
 
-  pdsim record     config/experiments/demo.yaml --run 0 --output raw/0.csv     (and 1, 2, …)
-  pdsim preprocess config/experiments/demo.yaml --raw raw/*.csv --output trajectories.nc
+  pdsim record     config/experiments/demo.yaml --output raw
+  pdsim preprocess config/experiments/demo.yaml --raw raw --output trajectories.nc
   pdsim infer      config/experiments/demo.yaml --method csvgd --shooting multiple \\
                    --trajectories trajectories.nc --output posterior.nc
   pdsim simulate   config/experiments/demo.yaml --trajectories trajectories.nc \\
@@ -30,12 +31,25 @@ exit codes: 0 done, 1 a bug (with a stack trace), 2 something to mend (the messa
 """
 
 
+# Figures, and the options each needs.
+_PLOT_NEEDS = {
+    "density": ("method", "shooting", "trajectories", "rollouts"),
+    "densities": ("trajectories", "rollouts", "posterior"),
+    "posterior": ("method", "shooting", "posterior"),
+    "posteriors": ("posterior",),
+    "windows": ("method", "trajectories", "posterior"),
+    "convergence": ("posterior",),
+    "course": ("course",),
+    "landscape": ("trajectories",),
+}
+
+
 def _experiment(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("experiment", help="an experiment file, config/experiments/<name>.yaml")
 
 
 def _run(parser: argparse.ArgumentParser, *, budget: bool = False) -> None:
-    parser.add_argument("--method", required=True, help="estimator: svgd or csvgd")
+    parser.add_argument("--method", required=True, choices=tuple(SETTINGS), help="estimator")
     parser.add_argument("--shooting", required=True, choices=("single", "multiple"))
     parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
     if budget:
@@ -71,14 +85,15 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--run", type=int, required=True)
     _files(p, "output")
 
-    p = verb("record", "Record one run with the experiment's synthetic camera.")
+    p = verb("record", "Record all runs with the experiment's synthetic camera into a folder.")
     _experiment(p)
-    p.add_argument("--run", type=int, required=True)
-    _files(p, "output")
+    p.add_argument("--output", required=True, metavar="FOLDER")
 
     p = verb("preprocess", "Raw runs to a trajectories file: angles, differences, windows.")
     _experiment(p)
-    p.add_argument("--raw", nargs="+", required=True, metavar="FILE", help="<run>.csv files")
+    p.add_argument(
+        "--raw", nargs="+", required=True, metavar="FILE", help="<run>.csv files, or folder"
+    )
     _files(p, "output")
 
     p = verb("infer", "Trajectories to a posterior, with one estimator.")
@@ -102,24 +117,37 @@ def _parser() -> argparse.ArgumentParser:
     _run(p)
     _files(p, "trajectories", "posterior", "rollouts", "output")
 
-    p = verb("gather", "Metrics of all runs into one file.")
-    p.add_argument("metrics", nargs="+", metavar="metrics.csv")
-    _files(p, "output")
+    p = verb("course", "Metrics of one posterior after more and more roll-outs.")
+    _experiment(p)
+    _run(p)
+    _files(p, "trajectories", "posterior", "output")
 
-    p = verb("table", "Metrics to a table as CSV, Markdown and LaTeX.")
+    p = verb("gather", "Metrics of all runs, or their courses or searches, into one file.")
+    p.add_argument("parts", nargs="+", metavar="FILE")
+    p.add_argument("--kind", choices=("metrics", "course", "tuning"), default="metrics")
+    p.add_argument("--output", required=True, metavar="FILE", help="for tuning: without suffix")
+
+    p = verb("table", "Metrics to the tables, each as CSV, Markdown and LaTeX.")
     _experiment(p)
     _files(p, "metrics")
-    p.add_argument("--stem", required=True, help="output path without suffix")
+    p.add_argument("--rollouts", type=int, help="cut at so many roll-outs; needs a course")
+    p.add_argument("--folder", required=True, help="where the tables go")
+
+    p = verb("tune", "Search an estimator's settings on the training recordings alone.")
+    _experiment(p)
+    p.add_argument("--method", required=True, choices=tuple(SETTINGS), help="estimator")
+    p.add_argument("--shooting", required=True, choices=("single", "multiple"))
+    _files(p, "trajectories", "output")
 
     p = verb("plot", "Draw a figure as PDF and PNG.")
-    kinds = ("density", "posterior", "windows", "convergence", "landscape")
-    p.add_argument("kind", choices=kinds)
+    p.add_argument("kind", choices=tuple(_PLOT_NEEDS))
     _experiment(p)
     p.add_argument("--method")
     p.add_argument("--shooting", choices=("single", "multiple"))
-    for name in ("trajectories", "rollouts"):
+    for name in ("trajectories", "course"):
         p.add_argument(f"--{name}", metavar="FILE")
-    p.add_argument("--posterior", nargs="+", metavar="FILE", default=[])
+    for name in ("rollouts", "posterior"):
+        p.add_argument(f"--{name}", nargs="+", metavar="FILE", default=[])
     p.add_argument("--stem", required=True, help="output path without suffix")
 
     p = verb("report", "Write the HTML report of an experiment.")
@@ -133,9 +161,7 @@ def _parser() -> argparse.ArgumentParser:
 def _execute(a: argparse.Namespace) -> None:
     # Imports are local: a job pays only for the stage it runs.
     if a.verb == "gather":
-        from pdsim.stages.evaluate import gather
-
-        return gather(a.metrics, a.output)
+        return _gather(a)
     if a.verb == "schema":
         from pdsim.reference import write_reference
 
@@ -155,7 +181,7 @@ def _execute(a: argparse.Namespace) -> None:
     if a.verb == "record":
         from pdsim.stages.record import record
 
-        return record(experiment.recording, system, a.run, a.output)
+        return record(experiment.recording, system, a.output)
     if a.verb == "preprocess":
         from pdsim.stages.preprocess import preprocess
 
@@ -166,7 +192,7 @@ def _execute(a: argparse.Namespace) -> None:
 
         check_method(a.method, a.shooting)
         return infer(
-            experiment.inference_options(a.method, a.budget),
+            experiment.inference_options(a.method, a.shooting, experiment.budget(a.budget)),
             method=a.method,
             shooting=a.shooting,
             seed=a.seed,
@@ -187,22 +213,34 @@ def _execute(a: argparse.Namespace) -> None:
         from pdsim.stages.evaluate import evaluate
 
         return evaluate(
-            experiment.section("simulator", "likelihood"),
-            identity={
-                "experiment": Path(a.experiment).stem,
-                "method": a.method,
-                "shooting": a.shooting,
-                "seed": a.seed,
-            },
+            experiment.section("simulator", "recording", "likelihood"),
+            identity=_identity(a),
             trajectories=a.trajectories,
             posterior=a.posterior,
             rollouts=a.rollouts,
             output=a.output,
         )
+    if a.verb == "course":
+        from pdsim.stages.course import course
+
+        return course(
+            experiment.section("simulator", "recording", "likelihood", "precision"),
+            identity=_identity(a),
+            trajectories=a.trajectories,
+            posterior=a.posterior,
+            output=a.output,
+        )
+    if a.verb == "tune":
+        from pdsim.config import check_method
+        from pdsim.stages.tune import tune
+
+        check_method(a.method, a.shooting)
+        name = Path(a.experiment).stem
+        return tune(experiment, name, a.method, a.shooting, a.trajectories, a.output)
     if a.verb == "table":
         from pdsim.stages.summarise import write_tables
 
-        return write_tables(experiment, a.metrics, a.stem)
+        return write_tables(experiment, a.metrics, a.folder, a.rollouts)
     if a.verb == "plot":
         return _plot(a, experiment)
     from pdsim.stages.summarise import write_report
@@ -217,13 +255,24 @@ def _execute(a: argparse.Namespace) -> None:
     )
 
 
-_PLOT_NEEDS = {
-    "density": ("method", "shooting", "trajectories", "rollouts"),
-    "posterior": ("method", "shooting", "posterior"),
-    "windows": ("method", "trajectories", "posterior"),
-    "convergence": ("posterior",),
-    "landscape": ("trajectories",),
-}
+def _identity(a: argparse.Namespace) -> dict:
+    return {
+        "experiment": Path(a.experiment).stem,
+        "method": a.method,
+        "shooting": a.shooting,
+        "seed": a.seed,
+    }
+
+
+def _gather(a: argparse.Namespace) -> None:
+    if a.kind == "tuning":
+        from pdsim.stages import tune
+
+        return tune.gather(a.parts, a.output)
+    from pdsim.stages.course import COURSE_COLUMNS
+    from pdsim.stages.evaluate import COLUMNS, gather
+
+    return gather(a.parts, a.output, COURSE_COLUMNS if a.kind == "course" else COLUMNS)
 
 
 def _plot(a: argparse.Namespace, experiment) -> None:
@@ -240,13 +289,17 @@ def _plot(a: argparse.Namespace, experiment) -> None:
             a.method,
             a.shooting,
             trajectories=a.trajectories,
-            rollouts=a.rollouts,
+            rollouts=a.rollouts[0],
             stem=a.stem,
         )
+    elif a.kind == "densities":
+        plot.plot_densities(experiment, a.trajectories, a.rollouts, a.posterior, a.stem)
     elif a.kind == "posterior":
         plot.plot_posterior(
             experiment, a.method, a.shooting, posterior_file=a.posterior[0], stem=a.stem
         )
+    elif a.kind == "posteriors":
+        plot.plot_posteriors(experiment, a.posterior, a.stem)
     elif a.kind == "windows":
         plot.plot_windows(
             experiment,
@@ -257,6 +310,8 @@ def _plot(a: argparse.Namespace, experiment) -> None:
         )
     elif a.kind == "convergence":
         plot.plot_convergence(experiment, a.posterior, a.stem)
+    elif a.kind == "course":
+        plot.plot_course(experiment, a.course, a.stem)
     else:
         plot.plot_landscape(experiment, a.trajectories, a.stem)
 

@@ -7,21 +7,22 @@ workflow tracks exactly these.
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+import numpy as np
+from pydantic import Field, ValidationError, model_validator
 
 from pdsim.config_messages import close_name, explain, read_yaml
 from pdsim.errors import PdsimError
-
-Positive = Annotated[float, Field(gt=0)]
-Count = Annotated[int, Field(ge=1)]
-
-
-class Section(BaseModel):
-    """A part of a config file: immutable, and closed to misspelt keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+from pdsim.settings import (
+    SETTINGS,
+    BudgetConfig,
+    Count,
+    Positive,
+    Run,
+    Section,
+    TuningConfig,
+)
 
 
 class ParameterConfig(Section):
@@ -80,6 +81,9 @@ class FrameWindow(Section):
     """A stretch of one recorded run."""
 
     run: int = Field(ge=0, description="number of the run: the file is `<run>.csv`")
+    through: int | None = Field(
+        None, description="last run, where this one and those up to it have the same frames"
+    )
     frames: tuple[int, int] = Field(description="first frame, and the one after the last")
 
     @model_validator(mode="after")
@@ -87,7 +91,14 @@ class FrameWindow(Section):
         first, last = self.frames
         if first < 0 or last - first < 20:
             raise ValueError(f"frames {first}:{last} must start at 0 or later and hold 20 or more")
+        if self.through is not None and self.through < self.run:
+            raise ValueError(f"through ({self.through}) must not be below run ({self.run})")
         return self
+
+    def each(self) -> "list[FrameWindow]":
+        """One window for each run it names."""
+        last = self.run if self.through is None else self.through
+        return [FrameWindow(run=run, frames=self.frames) for run in range(self.run, last + 1)]
 
 
 class SmoothingConfig(Section):
@@ -110,6 +121,31 @@ class SyntheticRun(Section):
 
     q: tuple[float, float] = Field(description="start angles q0, q1 [rad]")
     dq: tuple[float, float] = Field((0.0, 0.0), description="start rates [rad/s]")
+    parameters: dict[str, float] = Field(
+        {}, description="system parameters of this run that differ from `camera.parameters`"
+    )
+
+
+class PopulationConfig(Section):
+    """A Gaussian from which the parameters of each run are drawn (Sec. V-A)."""
+
+    parameters: dict[str, tuple[str, ...]] = Field(
+        min_length=1, description="name as under `simulator.parameters`, and what it sets"
+    )
+    mean: tuple[float, ...] = Field(description="in the order of `parameters`")
+    covariance: tuple[tuple[float, ...], ...] = Field(description="in the order of `parameters`")
+    run_count: Count = Field(description="runs; each starts as the first of `camera.runs`")
+    seed: int = Field(0, description="of the draws")
+
+    @model_validator(mode="after")
+    def _check(self) -> "PopulationConfig":
+        size = len(self.parameters)
+        matrix = np.array([row + (0.0,) * (size - len(row)) for row in self.covariance])
+        if len(self.mean) != size or matrix.shape != (size, size):
+            raise ValueError(f"mean and covariance need {size} rows, one for each of parameters")
+        if not np.array_equal(matrix, matrix.T) or np.linalg.eigvalsh(matrix).min() <= 0:
+            raise ValueError(f"covariance must be symmetric and positive (got {self.covariance})")
+        return self
 
 
 class CameraConfig(Section):
@@ -123,6 +159,14 @@ class CameraConfig(Section):
     pixels_per_metre: Positive = Field(description="image scale [pixel/m]")
     link_2_length: Positive = Field(description="from joint 1 to the tip marker [m]")
     pivot_drift: float = Field(2.0, ge=0, description="amplitude of the pivot's drift [pixel]")
+    population: PopulationConfig | None = Field(
+        None, description="draw each run's parameters from a distribution"
+    )
+
+    @property
+    def run_count(self) -> int:
+        """Number of runs the camera records."""
+        return self.population.run_count if self.population else len(self.runs)
 
 
 class RecordingConfig(Section):
@@ -139,19 +183,21 @@ class RecordingConfig(Section):
     def _check(self) -> "RecordingConfig":
         if (self.source == "camera") != (self.camera is not None):
             raise ValueError("`camera` belongs to source `camera`, and that source needs it")
-        lengths = {last - first for first, last in (w.frames for w in self.train + self.test)}
+        train, test = self.windows("train"), self.windows("test")
+        lengths = {last - first for first, last in (w.frames for w in train + test)}
         if len(lengths) != 1:
             raise ValueError(f"all windows must have one length, not {sorted(lengths)} frames")
         if min(lengths) <= self.smoothing.frames:
             raise ValueError("windows must be longer than smoothing.frames")
-        shared = {(w.run, w.frames) for w in self.train} & {(w.run, w.frames) for w in self.test}
+        shared = {(w.run, w.frames) for w in train} & {(w.run, w.frames) for w in test}
         if shared:
             raise ValueError(f"run and frames {sorted(shared)} are in train and in test")
         if self.camera is not None:
-            for window in self.train + self.test:
-                if window.run >= len(self.camera.runs):
+            for window in train + test:
+                if window.run >= self.camera.run_count:
                     raise ValueError(
-                        f"run {window.run} does not exist: camera.runs has {len(self.camera.runs)}"
+                        f"run {window.run} does not exist: the camera records "
+                        f"{self.camera.run_count}, from 0"
                     )
                 if window.frames[1] > self.camera.frame_count:
                     raise ValueError(
@@ -159,6 +205,15 @@ class RecordingConfig(Section):
                         f"({self.camera.frame_count})"
                     )
         return self
+
+    def windows(self, split: str) -> list[FrameWindow]:
+        """Windows of one split, one for each run."""
+        chosen = self.train if split == "train" else self.test
+        return [window for entry in chosen for window in entry.each()]
+
+    def run_numbers(self) -> list[int]:
+        """Numbers of all runs the windows name."""
+        return sorted({w.run for split in ("train", "test") for w in self.windows(split)})
 
 
 class LikelihoodConfig(Section):
@@ -182,60 +237,6 @@ class LikelihoodConfig(Section):
         return self
 
 
-class SvgdConfig(Section):
-    """Stein variational gradient descent with Adam (Eq. 1)."""
-
-    step_size: Positive = Field(0.03, description="Adam's step at the start, in unit-box units")
-    step_decay: float = Field(
-        0.1, gt=0, le=1, description="step size at the end over that at the start (geometric)"
-    )
-    gradient_limit: Positive | None = Field(
-        None, description="longest score of one particle, in unit-box units; none: no limit"
-    )
-
-
-class CsvgdConfig(SvgdConfig):
-    """Constrained SVGD: SVGD's direction with MDMM constraints (Eq. 8, Algorithm 1)."""
-
-    damping: Positive = Field(1.0, description="c of Eq. 8")
-    multiplier_step: Positive = Field(1e-3, description="step of the multipliers' ascent")
-    defect_scale: tuple[Positive, Positive] = Field(
-        (1.0, 0.01), description="σ_def at the start and at the end, in scaled state units"
-    )
-    tightening: float = Field(
-        0.8, gt=0, le=1, description="share of the iterations over which σ_def goes to its end"
-    )
-    limit_scale: Positive = Field(0.003, description="σ of the limit constraints, unit-box units")
-
-
-class EstimatorsConfig(Section):
-    """Settings of each estimator."""
-
-    svgd: SvgdConfig = SvgdConfig()
-    csvgd: CsvgdConfig = CsvgdConfig()
-
-
-class BudgetConfig(Section):
-    """How much work an inference job may do."""
-
-    particle_count: int = Field(ge=4, description="particles, or draws of a Markov chain")
-    iteration_count: Count = Field(description="iterations")
-    chunk_size: Count = Field(100, description="iterations between progress and checkpoints")
-
-
-class Run(Section):
-    """One estimator with one likelihood."""
-
-    method: Literal["svgd", "csvgd"]
-    shooting: Literal["single", "multiple"]
-
-    @model_validator(mode="after")
-    def _check(self) -> "Run":
-        if self.method == "svgd" and self.shooting == "multiple":
-            raise ValueError("svgd with multiple shooting is csvgd: write method: csvgd")
-        return self
-
-
 def check_method(method: str, shooting: str) -> None:
     """Refuse an estimator that does not exist, or not with this shooting."""
     try:
@@ -253,21 +254,34 @@ class ExperimentConfig(Section):
     simulator: SimulatorConfig
     recording: RecordingConfig
     likelihood: LikelihoodConfig
-    estimators: EstimatorsConfig = EstimatorsConfig()
     runs: tuple[Run, ...] = Field(min_length=1, description="what is estimated and compared")
     seeds: tuple[int, ...] = Field((0,), min_length=1, description="one job each")
     budgets: dict[str, BudgetConfig] = Field(min_length=1, description="by name: quick, paper")
+    tuning: TuningConfig = TuningConfig()
     precision: Literal["float64", "float32"] = Field("float64", description="of all arithmetic")
     paper_table: bool = Field(False, description="print the published numbers beside ours")
+    detailed: tuple[str, ...] = Field(
+        ("svgd", "csvgd"), description="methods whose pair plots and windows the report shows"
+    )
     landscape: tuple[str, str] | None = Field(
         None, description="two parameters to draw the likelihood over; every truth must be known"
     )
 
     @model_validator(mode="after")
     def _check(self) -> "ExperimentConfig":
-        for name, values in (("runs", self.runs), ("seeds", self.seeds)):
+        pairs = [(run.method, run.shooting) for run in self.runs]
+        for name, values in (("runs", pairs), ("seeds", self.seeds)):
             if len(set(values)) != len(values):
                 raise ValueError(f"{name} holds an entry twice")
+        strange = set(self.detailed) - set(SETTINGS)
+        if strange:
+            raise ValueError(f"detailed: no such method: {sorted(strange)}")
+        population = self.recording.camera and self.recording.camera.population
+        if population and list(population.parameters) != list(self.simulator.parameters):
+            raise ValueError(
+                "recording.camera.population.parameters must be those of simulator.parameters, "
+                "in their order"
+            )
         if self.landscape is not None:
             unknown = [name for name in self.landscape if name not in self.simulator.parameters]
             untrue = [n for n, p in self.simulator.parameters.items() if p.truth is None]
@@ -287,13 +301,32 @@ class ExperimentConfig(Section):
             )
         return self.budgets[name]
 
-    def inference_options(self, method: str, budget: str) -> dict[str, Any]:
-        """Everything of the config that an inference job depends on, as JSON values."""
+    def run(self, method: str, shooting: str) -> Run:
+        """Return a run of the config, or one with default settings."""
+        for run in self.runs:
+            if (run.method, run.shooting) == (method, shooting):
+                return run
+        return Run.model_validate({"method": method, "shooting": shooting})
+
+    def inference_options(
+        self,
+        method: str,
+        shooting: str,
+        budget: BudgetConfig,
+        settings: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Everything of the config that an inference job depends on, as JSON values.
+
+        Args:
+            settings: of the estimator; default: those of the config.
+        """
+        if settings is None:
+            settings = self.run(method, shooting).settings
         return {
             "simulator": _without_truth(self.simulator),
             "likelihood": self.likelihood.model_dump(mode="json"),
-            "estimator": getattr(self.estimators, method).model_dump(mode="json"),
-            "budget": self.budget(budget).model_dump(mode="json"),
+            "estimator": SETTINGS[method].model_validate(settings).model_dump(mode="json"),
+            "budget": budget.model_dump(mode="json"),
             "precision": self.precision,
         }
 
@@ -357,13 +390,19 @@ def _check_against_system(experiment: ExperimentConfig, path: str | Path) -> Non
             )
         if name in set_by:
             raise PdsimError(f"{where}.fixed.{name}: it is estimated too; remove it from one")
-    if experiment.recording.camera is not None:
-        for name in experiment.recording.camera.parameters:
-            if name not in system.parameters:
-                raise PdsimError(
-                    f"{path}: recording.camera.parameters.{name}: {system.name} has no such "
-                    f"parameter{close_name(name, system.parameters)}"
-                )
+    camera = experiment.recording.camera
+    if camera is not None:
+        population = camera.population.parameters if camera.population else {}
+        named = {"parameters": [*camera.parameters]}
+        named |= {f"runs.{i}.parameters": [*run.parameters] for i, run in enumerate(camera.runs)}
+        named["population.parameters"] = [n for names in population.values() for n in names]
+        for key, names in named.items():
+            for name in names:
+                if name not in system.parameters:
+                    raise PdsimError(
+                        f"{path}: recording.camera.{key}.{name}: {system.name} has no such "
+                        f"parameter{close_name(name, system.parameters)}"
+                    )
     if experiment.likelihood.noise is not None:
         channels = {channel.name for channel in system.channels}
         if set(experiment.likelihood.noise) != channels:

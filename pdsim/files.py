@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +27,19 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_folder_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
+    """Call ``write`` on a new folder beside ``path``, then rename it; a folder there is replaced."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as scratch:
+        temporary = Path(scratch) / path.name
+        temporary.mkdir()
+        write(temporary)
+        if path.exists():
+            shutil.rmtree(path)
+        temporary.replace(path)
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -125,14 +125,15 @@ class ParameterSpace:
         terms = [p.log_prior(unit[..., i]) for i, p in enumerate(self.parameters)]
         return sum(terms, jnp.zeros(unit.shape[:-1], unit.dtype))
 
-    def sobol(self, count: int, dtype=np.float64) -> np.ndarray:
-        """First ``count`` points of the unscrambled Sobol sequence, shape ``(count, M)``.
+    def sobol(self, count: int, seed: int = 0) -> np.ndarray:
+        """First ``count`` points of a Sobol sequence, shape ``(count, M)``.
 
-        Every estimator starts from these (appendix I-A).
+        Every estimator starts from these (appendix I-A). Seed 0 is the plain sequence, as in the
+        paper; any other scrambles it, so that the spread over seeds shows what the start matters.
         """
         exponent = int(np.ceil(np.log2(max(count, 2))))
-        points = qmc.Sobol(self.dimension, scramble=False).random_base2(exponent)
-        return points[:count].astype(dtype)
+        sequence = qmc.Sobol(self.dimension, scramble=seed != 0, rng=seed)
+        return sequence.random_base2(exponent)[:count]
 
     def sample_prior(self, count: int, seed: int) -> np.ndarray:
         """Draw from the prior within the limits, unit coordinates, shape ``(count, M)``.

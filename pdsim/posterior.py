@@ -1,12 +1,13 @@
 """The NetCDF layout of a posterior, as ArviZ reads it.
 
 Groups: ``posterior`` (one variable per parameter, dims ``(chain, draw)``, physical units),
-``sample_stats``, ``prior``, ``shooting`` (start states and defects of the windows) and
-``history`` (one value per iteration). Particles are one chain; the attribute ``sample_kind``
-tells what the draws are.
+``sample_stats``, ``prior``, ``shooting`` (start states and defects of the windows), ``history`` (one
+value per iteration), ``course`` (the draws as they stood after more and more roll-outs) and
+``convergence`` (R-hat and effective sample size of Markov chains). Particles are one chain; the
+attribute ``sample_kind`` tells what the draws are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,58 +18,79 @@ from pdsim.files import read_dataset
 from pdsim.parameters import ParameterSpace
 
 
-def parameter_group(space: ParameterSpace, physical: np.ndarray) -> xr.Dataset:
+def parameter_group(space: ParameterSpace, physical: np.ndarray, dims: Sequence[str]) -> xr.Dataset:
     """Build a group of one variable per parameter.
 
     Args:
-        physical: (draw, M).
+        physical: (*dims, M).
+        dims: names of the leading dimensions.
     """
     return xr.Dataset(
         {
             parameter.name: (
-                ("chain", "draw"),
-                physical[None, :, i].astype(np.float64),
+                tuple(dims),
+                physical[..., i].astype(np.float64),
                 {"units": parameter.unit, "lower": parameter.lower, "upper": parameter.upper},
             )
             for i, parameter in enumerate(space.parameters)
         },
-        coords={"chain": [0], "draw": np.arange(len(physical))},
+        coords={name: np.arange(size) for name, size in zip(dims, physical.shape, strict=False)},
     )
+
+
+_DRAWS = ("chain", "draw")
 
 
 def assemble(
     space: ParameterSpace,
     *,
     draws: np.ndarray,
+    chain_count: int,
     prior_draws: np.ndarray,
     sample_stats: Mapping[str, np.ndarray],
     shooting: xr.Dataset,
     history: Mapping[str, np.ndarray],
+    course: Mapping[str, np.ndarray],
+    convergence: Mapping[str, np.ndarray],
     attributes: Mapping[str, Any],
 ) -> xr.DataTree:
     """Assemble the file.
 
     Args:
-        draws, prior_draws: (draw, M) physical values.
+        draws, prior_draws: (draw, M) physical values, chain by chain.
+        chain_count: chains the draws come from.
         sample_stats: name → (draw,).
         shooting: dims (draw, trajectory, window, …).
         history: name → (iteration,).
+        course: ``draws`` (snapshot, draw, M), physical; ``rollouts`` and ``seconds`` (snapshot,).
+        convergence: name → (M,).
         attributes: config, fingerprint, versions, device, seed, …; no wall-clock times.
     """
-    posterior = parameter_group(space, draws)
+    posterior = parameter_group(space, draws.reshape(chain_count, -1, space.dimension), _DRAWS)
+    snapshots = parameter_group(space, course["draws"], ("snapshot", "draw"))
     return xr.DataTree.from_dict(
         {
             "/": xr.Dataset(attrs=dict(attributes)),
             "posterior": posterior,
             "sample_stats": xr.Dataset(
-                {name: (("chain", "draw"), values[None]) for name, values in sample_stats.items()},
+                {
+                    name: (_DRAWS, values.reshape(chain_count, -1))
+                    for name, values in sample_stats.items()
+                },
                 coords=posterior.coords,
             ),
-            "prior": parameter_group(space, prior_draws),
+            "prior": parameter_group(space, prior_draws[None], _DRAWS),
             "shooting": shooting,
             "history": xr.Dataset(
                 {name: ("iteration", values) for name, values in history.items()},
                 coords={"iteration": np.arange(len(next(iter(history.values()))))},
+            ),
+            "course": snapshots.assign(
+                {name: ("snapshot", course[name]) for name in ("rollouts", "seconds")}
+            ),
+            "convergence": xr.Dataset(
+                {name: ("parameter", np.asarray(values)) for name, values in convergence.items()},
+                coords={"parameter": list(space.names)},
             ),
         }
     )

@@ -19,6 +19,14 @@ class RunHistory(NamedTuple):
     history: xr.Dataset
 
 
+# Iterations drawn of each run, at most: chains have tens of thousands.
+_POINTS = 2000
+
+
+def _shown(count: int) -> np.ndarray:
+    return np.unique(np.linspace(0, count - 1, min(count, _POINTS)).astype(int))
+
+
 def draw(runs: Sequence[RunHistory], particles: int, title: str, stem: str) -> None:
     """Draw objective, largest defect and diverging particles against roll-outs used.
 
@@ -27,7 +35,7 @@ def draw(runs: Sequence[RunHistory], particles: int, title: str, stem: str) -> N
     likelihoods, so each has its own best value.
     """
     style.apply()
-    figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.4))
+    figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.9))
     best = {
         shooting: max(
             float(np.nanmax(run.history["log_likelihood_best"]))
@@ -40,13 +48,14 @@ def draw(runs: Sequence[RunHistory], particles: int, title: str, stem: str) -> N
     for run in runs:
         h, kind = run.history, (run.method, run.shooting)
         look = {
-            "color": style.RUN_COLOURS[run.method],
-            "linestyle": "-" if run.shooting == "multiple" else "--",
-            "linewidth": 1.3,
+            **style.run_look(*kind),
+            "linewidth": 1.2,
             "label": style.run_label(*kind) if kind not in seen else None,
         }
         seen.add(kind)
         rollouts = h["rollouts"].values
+        shown = _shown(len(rollouts))
+        rollouts, h = rollouts[shown], h.isel(iteration=shown)
         gap = best[run.shooting] - h["log_likelihood"].values
         axes[0].plot(rollouts, np.maximum(gap, 1e-3), **look)
         if run.shooting == "multiple":
@@ -64,7 +73,8 @@ def draw(runs: Sequence[RunHistory], particles: int, title: str, stem: str) -> N
     axes[2].set(ylabel=f"diverging particles of {particles}", title="failures")
     axes[2].set_ylim(0, max(0.1 * particles, axes[2].get_ylim()[1]))
     for axis in axes:
-        axis.set_xlabel("roll-outs used")
-    axes[0].legend(loc="best", fontsize=8)
+        axis.set(xscale="log", xlabel="roll-outs used")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
     figure.suptitle(title)
     style.save(figure, stem)

@@ -1,5 +1,8 @@
 """Density of simulated trajectories with the recording on top (like Fig. 5, 8 and 9)."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
@@ -68,13 +71,72 @@ def draw(trajectories: str, rollouts: str, title: str, stem: str) -> None:
                 f"{name} [{unit}]",
             )
         axes[-1, column].set_xlabel("time [s]")
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=2)
+    figure.suptitle(title)
+    style.save(figure, stem)
+
+
+class Run(NamedTuple):
+    """Roll-outs of one run."""
+
+    label: str
+    rollouts: str
+
+
+def draw_all(trajectories: str, runs: Sequence[Run], title: str, stem: str) -> None:
+    """Draw all runs on one held-out window, one row per run, one column per position channel.
+
+    The window is the one whose error is the median for the first of the runs.
+    """
+    style.apply()
+    data = read_dataset(trajectories)
+    channels = np.flatnonzero(data["channel_kind"].values == "position")
+    shown = median_trajectory(data, read_dataset(runs[0].rollouts))
+    # Two runs side by side: a page is wider than it is long.
+    across = 2 if len(runs) > 3 else 1
+    rows = -(-len(runs) // across)
+    figure, axes = plt.subplots(
+        rows,
+        across * len(channels),
+        figsize=(3.3 * across * len(channels), 1.45 * rows + 0.9),
+        sharex=True,
+        squeeze=False,
+    )
+    for number, run in enumerate(runs):
+        rolled = read_dataset(run.rollouts)
+        row, left = number % rows, number // rows * len(channels)
+        for offset, channel in enumerate(channels):
+            axis = axes[row, left + offset]
+            unit, name = (str(data[key].values[channel]) for key in ("channel_unit", "channel"))
+            draw_density(
+                axis,
+                rolled["time"].values,
+                rolled["simulated"].values[shown, :, :, channel],
+                data["observed"].values[shown, 1:, channel],
+                f"{name} [{unit}]",
+            )
+            axis.set_title(run.label if offset == 0 else "", loc="left")
+    for number in range(len(runs), rows * across):
+        for offset in range(len(channels)):
+            axes[number % rows, number // rows * len(channels) + offset].set_visible(False)
+    for number in range(max(len(runs) - 1, 0) // rows + 1):
+        last = min(rows, len(runs) - number * rows) - 1
+        for offset in range(len(channels)):
+            axis = axes[last, number * len(channels) + offset]
+            axis.set_xlabel("time [s]")
+            axis.tick_params(labelbottom=True)
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=2)
+    window = f"held-out run {int(data['run'].values[shown])}"
+    figure.suptitle(f"{title}: {window}, from frame {int(data['first_frame'].values[shown])}")
+    style.save(figure, stem)
+
+
+def _legend():
     blue = plt.Rectangle((0, 0), 1, 1, color="#6baed6", label="density of roll-outs")
     line = plt.Line2D(
         [], [], color=style.RECORDING, linewidth=0.9, linestyle=_DASHES, label="recording"
     )
-    figure.legend(handles=[line, blue], loc="outside lower center", ncols=2)
-    figure.suptitle(title)
-    style.save(figure, stem)
+    return [line, blue]
 
 
 def median_trajectory(data: xr.Dataset, rolled: xr.Dataset) -> int:

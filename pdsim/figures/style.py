@@ -16,6 +16,10 @@ RECORDING = "black"
 TRUTH = "#d62728"
 BOUND = "0.55"
 RUN_COLOURS = {
+    "emcee": "#7570b3",
+    "cem": "#1b9e77",
+    "sgld": "#a6761d",
+    "nuts": "#e7298a",
     "svgd": "#1f77b4",
     "csvgd": "#d95f02",
 }
@@ -46,6 +50,14 @@ def save(figure: Figure, stem: str | Path) -> None:
     for suffix, metadata in ((".pdf", {"CreationDate": None}), (".png", {"Software": None})):
         write_atomically(f"{stem}{suffix}", partial(figure.savefig, metadata=metadata))
     plt.close(figure)
+
+
+def run_look(method: str, shooting: str) -> dict[str, str]:
+    """Colour by method, dashes for single shooting."""
+    return {
+        "color": RUN_COLOURS[method],
+        "linestyle": "-" if shooting == "multiple" else "--",
+    }
 
 
 def run_label(method: str, shooting: str) -> str:

@@ -1,6 +1,6 @@
 """Estimators, one file each, and the runner that drives them all.
 
-To add one: a file with a class that follows ``Estimator``, its settings in ``pdsim.config``, and
+To add one: a file with a class that follows ``Estimator``, its settings in ``pdsim.settings``, and
 a line here.
 """
 
@@ -9,6 +9,10 @@ from importlib import import_module
 from pdsim.inference.estimator import Estimator
 
 MODULES = {
+    "emcee": "pdsim.inference.emcee",
+    "cem": "pdsim.inference.cem",
+    "sgld": "pdsim.inference.sgld",
+    "nuts": "pdsim.inference.nuts",
     "svgd": "pdsim.inference.svgd",
     "csvgd": "pdsim.inference.csvgd",
 }

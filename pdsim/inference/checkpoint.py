@@ -17,11 +17,13 @@ class Checkpoint(NamedTuple):
     Attributes:
         state: the estimator's state.
         history: name → one value per iteration done.
+        course: name → one value per snapshot taken.
         seconds: time spent so far.
     """
 
     state: Any
     history: dict[str, np.ndarray]
+    course: dict[str, np.ndarray]
     seconds: float
 
 
@@ -29,6 +31,7 @@ def save(path: str | Path, fingerprint: str, checkpoint: Checkpoint) -> None:
     """Write a checkpoint atomically."""
     content = {f"leaf{i}": np.asarray(x) for i, x in enumerate(jax.tree.leaves(checkpoint.state))}
     content |= {f"history_{name}": values for name, values in checkpoint.history.items()}
+    content |= {f"course_{name}": values for name, values in checkpoint.course.items()}
     content |= {"fingerprint": np.array(fingerprint), "seconds": np.array(checkpoint.seconds)}
 
     def write(temporary: Path) -> None:
@@ -63,10 +66,15 @@ def load(path: str | Path, fingerprint: str, template: Any) -> Checkpoint:
     leaves = [content[f"leaf{i}"] for i in range(len(shapes))]
     return Checkpoint(
         state=jax.tree.unflatten(structure, [jax.numpy.asarray(leaf) for leaf in leaves]),
-        history={
-            name.removeprefix("history_"): values
-            for name, values in content.items()
-            if name.startswith("history_")
-        },
+        history=_named("history_", content),
+        course=_named("course_", content),
         seconds=float(content["seconds"]),
     )
+
+
+def _named(prefix: str, content: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {
+        name.removeprefix(prefix): values
+        for name, values in content.items()
+        if name.startswith(prefix)
+    }

@@ -26,8 +26,7 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.config import CsvgdConfig
-from pdsim.inference.estimator import Info
+from pdsim.inference.estimator import Info, Stepwise, largest_defect, summarise
 from pdsim.inference.particles import (
     Particles,
     all_finite,
@@ -39,6 +38,7 @@ from pdsim.inference.particles import (
 )
 from pdsim.inference.svgd import stein_direction
 from pdsim.likelihood.problem import Position, Problem
+from pdsim.settings import CsvgdConfig
 
 
 class State(NamedTuple):
@@ -68,17 +68,15 @@ def constraint_force(multiplier, g, damping: float, scale):
 
 
 @dataclass(frozen=True)
-class Csvgd:
+class Csvgd(Stepwise):
     """Constrained SVGD; with a single window only the limits are constraints."""
 
     settings: CsvgdConfig
-    particle_count: int
-    iteration_count: int
     sample_kind: ClassVar[str] = "particles"
+    uses_gradients: ClassVar[bool] = True
 
-    def init(self, key: jax.Array, problem: Problem) -> State:
-        del key
-        particles = start(problem, self.particle_count)
+    def init(self, problem: Problem, seed: int) -> State:
+        particles = start(problem, self.particle_count, seed)
         x, shooting = particles.position
         return State(particles, jnp.zeros_like(shooting), jnp.zeros_like(x))
 
@@ -126,25 +124,24 @@ class Csvgd:
             ),
             (state.defect_multipliers, state.limit_multipliers),
         )
-        size = defects.shape[0]
-        largest = jnp.abs(defects).reshape(size, -1).max(axis=1, initial=0.0)
-        info = Info(
-            log_likelihood=jnp.nanmedian(jnp.where(finite, log_likelihood, jnp.nan)),
-            log_likelihood_best=jnp.nanmax(jnp.where(finite, log_likelihood, jnp.nan)),
+        info = summarise(
+            finite,
+            log_likelihood,
+            largest_defect(defects),
+            evaluations=self.particle_count,
             step_size=step_size,
             bandwidth=bandwidth,
-            max_defect=jnp.nanmax(jnp.where(finite, largest, jnp.nan)),
-            median_defect=jnp.nanmedian(jnp.where(finite, largest, jnp.nan)),
             limit_violation=jnp.abs(g_limit).max() * settings.limit_scale,
-            diverging=(~finite).sum(),
         )
         return State(moved, *multipliers), info
 
-    def draws(self, state: State) -> Position:
+    def draws(self, problem: Problem, state: State) -> Position:
+        del problem
         x, shooting = state.particles.position
         return Position(jnp.clip(x, 0.0, 1.0), shooting)
 
-    def diagnostics(self, state: State) -> dict[str, jax.Array]:
+    def diagnostics(self, problem: Problem, state: State) -> dict[str, jax.Array]:
+        del problem
         x = state.particles.position.parameters
         return {
             "diverging": state.particles.diverging,

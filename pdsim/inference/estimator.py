@@ -1,8 +1,16 @@
-"""What an estimator is to the runner: a frozen config and ``init``, ``step``, ``draws``."""
+"""What an estimator is to the runner: ``init``, ``advance``, ``draws``, within a budget.
 
+The budget counts evaluations of the likelihood at one position, so that estimators of every kind
+can be compared at equal work: a particle method spends one for each particle and iteration, a
+No-U-Turn sampler one for each leapfrog step of each chain.
+"""
+
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import jax
+import jax.numpy as jnp
 
 from pdsim.likelihood.problem import Position, Problem
 
@@ -15,48 +23,192 @@ class Info(NamedTuple):
         log_likelihood_best: largest.
         step_size: of the optimiser or sampler.
         bandwidth: squared kernel length, unit-box units; NaN where there is no kernel.
+        acceptance: share of proposals accepted; NaN where there are none.
         max_defect: largest shooting defect of any particle, scaled state units.
         median_defect: median over particles of each one's largest.
         limit_violation: largest distance outside the box, unit-box units.
         diverging: number of particles whose roll-out was not finite.
+        evaluations: number of positions evaluated.
     """
 
-    log_likelihood: jax.Array
-    log_likelihood_best: jax.Array
-    step_size: jax.Array
-    bandwidth: jax.Array
-    max_defect: jax.Array
-    median_defect: jax.Array
-    limit_violation: jax.Array
-    diverging: jax.Array
+    log_likelihood: Any
+    log_likelihood_best: Any
+    step_size: Any
+    bandwidth: Any
+    acceptance: Any
+    max_defect: Any
+    median_defect: Any
+    limit_violation: Any
+    diverging: Any
+    evaluations: Any
+
+
+def summarise(
+    finite: jax.Array,
+    log_likelihood: jax.Array,
+    largest_defect: jax.Array,
+    *,
+    evaluations,
+    step_size=jnp.nan,
+    bandwidth=jnp.nan,
+    acceptance=jnp.nan,
+    limit_violation=0.0,
+) -> Info:
+    """Build the report of an iteration from what each particle has, (particle,)."""
+    seen = jnp.where(finite, log_likelihood, jnp.nan)
+    defect = jnp.where(finite, largest_defect, jnp.nan)
+    dtype = log_likelihood.dtype
+    return Info(
+        log_likelihood=jnp.nanmedian(seen),
+        log_likelihood_best=jnp.nanmax(seen),
+        step_size=jnp.asarray(step_size, dtype),
+        bandwidth=jnp.asarray(bandwidth, dtype),
+        acceptance=jnp.asarray(acceptance, dtype),
+        max_defect=jnp.nanmax(defect),
+        median_defect=jnp.nanmedian(defect),
+        limit_violation=jnp.asarray(limit_violation, dtype),
+        diverging=(~finite).sum(),
+        evaluations=jnp.asarray(evaluations),
+    )
+
+
+def largest_defect(defects: jax.Array) -> jax.Array:
+    """Largest absolute defect of each particle, (particle,); 0 without shooting variables."""
+    return jnp.abs(defects).reshape(defects.shape[0], -1).max(axis=1, initial=0.0)
+
+
+class Done(NamedTuple):
+    """How far a run is.
+
+    Attributes:
+        iterations: finished so far.
+        evaluations: spent so far.
+    """
+
+    iterations: int
+    evaluations: int
 
 
 class Estimator(Protocol):
-    """An inference algorithm; hashable, so that jit can specialise on it.
-
-    States are pytrees of arrays: they jit, and they are what a checkpoint holds.
-    """
+    """An inference algorithm. States are pytrees of arrays: they are what a checkpoint holds."""
 
     sample_kind: str  # "particles", "mcmc" or "iid": what the draws are
+    uses_gradients: bool
     particle_count: int
     iteration_count: int
 
-    def init(self, key: jax.Array, problem: Problem) -> Any:
+    def cost(self, problem: Problem) -> int:
+        """Evaluations of one iteration, at most."""
+        ...
+
+    def init(self, problem: Problem, seed: int) -> Any:
         """Return the state before the first iteration."""
         ...
 
-    def step(self, key: jax.Array, problem: Problem, state: Any) -> tuple[Any, Info]:
-        """Do one iteration."""
+    def advance(
+        self, problem: Problem, state: Any, *, seed: int, done: Done, until: int, capacity: int
+    ) -> tuple[Any, Info]:
+        """Iterate while ``until`` evaluations in all are not exceeded.
+
+        Random numbers depend on the seed and on the number of the iteration alone, so a run that
+        is cut and resumed gives the same as one that is not.
+
+        Args:
+            seed: of the run.
+            done: what was done before.
+            until: evaluations after which to return.
+            capacity: most evaluations of any such call; a constant of the run.
+
+        Returns:
+            The state, and the reports of the iterations done, one row each.
+        """
         ...
 
-    def draws(self, state: Any) -> Position:
-        """Return the draws the state stands for, inside the limits."""
+    def draws(self, problem: Problem, state: Any) -> Position:
+        """Return the draws the state stands for, inside the limits; chain by chain."""
         ...
 
-    def diagnostics(self, state: Any) -> dict[str, jax.Array]:
+    def chain_count(self, problem: Problem) -> int:
+        """Number of chains the draws come from; 1 if they are no chains."""
+        ...
+
+    def diagnostics(self, problem: Problem, state: Any) -> dict[str, jax.Array]:
         """Return what is worth knowing of each draw, name → (particle,).
 
         At least ``diverging`` (its last roll-out was not finite) and ``limit_violation`` (how far
         outside the box it stood before it was brought back, unit-box units).
         """
         ...
+
+    def convergence(self, problem: Problem, state: Any) -> dict[str, jax.Array]:
+        """Return what tells of each parameter whether the draws can be trusted, name → (M,)."""
+        ...
+
+
+@partial(jax.jit, static_argnames=("estimator", "length", "cost"))
+def iterate(estimator, problem, state, key, first, used, until, *, length: int, cost: int):
+    """Call ``estimator.step`` while another iteration fits; at most ``length`` times.
+
+    Returns:
+        The state, how many iterations were done, and ``(Info, estimator.recorded(state))`` of each
+        in arrays of ``length`` rows.
+    """
+    _, shapes = jax.eval_shape(estimator.step, key, problem, state)
+    shapes = (shapes, jax.eval_shape(estimator.recorded, state))
+    rows = jax.tree.map(lambda s: jnp.zeros((length, *s.shape), s.dtype), shapes)
+
+    def fits(carry):
+        count, spent, _, _ = carry
+        return (count < length) & (spent + cost <= until)
+
+    def once(carry):
+        count, spent, state, rows = carry
+        state, info = estimator.step(jax.random.fold_in(key, first + count), problem, state)
+        row = (info, estimator.recorded(state))
+        rows = jax.tree.map(lambda all_rows, one: all_rows.at[count].set(one), rows, row)
+        return count + 1, spent + info.evaluations.astype(spent.dtype), state, rows
+
+    count, _, state, rows = jax.lax.while_loop(
+        fits, once, (jnp.zeros_like(first), used, state, rows)
+    )
+    return state, count, rows
+
+
+@dataclass(frozen=True)
+class Stepwise:
+    """What estimators share that have a pure ``step(key, problem, state) -> (state, Info)``."""
+
+    settings: Any
+    particle_count: int
+    iteration_count: int
+
+    def cost(self, problem: Problem) -> int:
+        del problem
+        return self.particle_count
+
+    def chain_count(self, problem: Problem) -> int:
+        del problem
+        return 1
+
+    def recorded(self, state):
+        """Nothing of an iteration is kept but its report."""
+        del state
+
+    def convergence(self, problem: Problem, state) -> dict[str, jax.Array]:
+        del problem, state
+        return {}
+
+    def advance(self, problem, state, *, seed, done, until, capacity):
+        cost = self.cost(problem)
+        state, count, (info, _) = iterate(
+            self,
+            problem,
+            state,
+            jax.random.key(seed),
+            jnp.array(done.iterations),
+            jnp.array(done.evaluations),
+            until,
+            length=max(capacity // cost, 1),
+            cost=cost,
+        )
+        return state, jax.tree.map(lambda rows: rows[: int(count)], info)

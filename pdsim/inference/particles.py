@@ -32,12 +32,12 @@ class Particles(NamedTuple):
 _ADAM = optax.scale_by_adam()
 
 
-def start(problem: Problem, count: int) -> Particles:
+def start(problem: Problem, count: int, seed: int) -> Particles:
     """Particles on the Sobol points, their windows started from the recording."""
     shooting = problem.start_shooting()
     dtype = shooting.dtype
     position = Position(
-        jnp.asarray(problem.space.sobol(count), dtype),
+        jnp.asarray(problem.space.sobol(count, seed), dtype),
         jnp.broadcast_to(shooting, (count, *shooting.shape)),
     )
     nobody = jnp.zeros(count, bool)

@@ -1,22 +1,23 @@
-"""The runner every estimator shares: chunks of iterations, progress, checkpoints, resume."""
+"""The runner every estimator shares: chunks of work, progress, checkpoints, resume, and an end."""
 
 import logging
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from pdsim.errors import PdsimError
 from pdsim.inference.checkpoint import Checkpoint, load, save
-from pdsim.inference.estimator import Estimator, Info
+from pdsim.inference.estimator import Done, Estimator, Info
 from pdsim.likelihood.problem import Problem
 from pdsim.progress import Progress
 
 log = logging.getLogger(__name__)
+
+# Iterations of all particles after which the draws are kept, besides the end of each chunk.
+_EARLY = (1, 2, 5, 10, 20, 50)
 
 
 class RunResult(NamedTuple):
@@ -26,21 +27,15 @@ class RunResult(NamedTuple):
         state: the estimator's last state.
         history: one array per field of ``Info``, plus ``seconds``, ``rollouts`` and ``gradients``
             used so far, one value per iteration.
+        course: ``draws`` (snapshot, particle, M) in unit coordinates, NaN where there were fewer,
+            and ``rollouts`` and ``seconds`` (snapshot,) used by then.
+        ended: "budget" or "time".
     """
 
     state: Any
     history: dict[str, np.ndarray]
-
-
-@partial(jax.jit, static_argnames=("estimator", "length"))
-def _chunk(estimator: Estimator, problem: Problem, key, state, first, length: int):
-    """Do ``length`` iterations. Keys depend on the iteration's number alone, so a run that is cut
-    and resumed draws the same numbers as one that is not."""
-
-    def iterate(state, iteration):
-        return estimator.step(jax.random.fold_in(key, iteration), problem, state)
-
-    return jax.lax.scan(iterate, state, first + jnp.arange(length))
+    course: dict[str, np.ndarray]
+    ended: str
 
 
 def run(
@@ -49,15 +44,20 @@ def run(
     *,
     seed: int,
     chunk_size: int,
+    seconds: float | None = None,
     fingerprint: str = "",
     checkpoint: str | Path | None = None,
     resume: str = "auto",
 ) -> RunResult:
-    """Run an estimator to its last iteration.
+    """Run an estimator until its budget is spent.
+
+    The budget is ``particle_count · iteration_count`` evaluations, which no estimator exceeds; one
+    iteration is always done.
 
     Args:
         seed: same seed, same machine: same result.
-        chunk_size: iterations between progress reports and checkpoints.
+        chunk_size: iterations of all particles between progress reports and checkpoints.
+        seconds: time after which the run ends with what it has, at the end of a chunk.
         fingerprint: of config, data and code; a checkpoint is only used if it has the same.
         checkpoint: where to save the state after each chunk; removed by the caller once the
             result is on disk.
@@ -67,41 +67,64 @@ def run(
     Raises:
         PdsimError: ``require`` without a usable checkpoint; or every particle diverged.
     """
-    key = jax.random.key(seed)
-    state = estimator.init(key, problem)
+    state = estimator.init(problem, seed)
     history: dict[str, np.ndarray] = {}
-    seconds = 0.0
+    course: dict[str, np.ndarray] = {}
+    spent = 0.0
     if checkpoint is not None and resume != "never":
         restored = _restore(Path(checkpoint), fingerprint, state, resume)
         if restored is not None:
-            state, history, seconds = restored
-    done = len(history.get("seconds", ()))
-    total = estimator.iteration_count
-    with Progress(total, done, "iterations") as progress:
-        while done < total:
-            length = min(chunk_size, total - done)
+            state, history, course, spent = restored
+    total = estimator.particle_count * estimator.iteration_count
+    chunk = estimator.particle_count * chunk_size
+    cost = estimator.cost(problem)
+    marks = [estimator.particle_count * early for early in _EARLY if early < chunk_size]
+    ended = "budget"
+    done = _done(history)
+    with Progress(total, done.evaluations, "evaluations") as progress:
+        while done.iterations == 0 or done.evaluations + cost <= total:
+            if seconds is not None and done.iterations > 0 and spent >= seconds:
+                ended = "time"
+                log.warning("ended after %.0f s, with %d of %d evaluations", spent, done[1], total)
+                break
+            later = [mark for mark in marks if mark > done.evaluations]
+            following = (done.evaluations // chunk + 1) * chunk
+            until = min(max(min([*later, following]), done.evaluations + cost), max(total, cost))
             began = time.perf_counter()
             state, info = jax.block_until_ready(
-                _chunk(estimator, problem, key, state, jnp.array(done), length)
+                estimator.advance(
+                    problem, state, seed=seed, done=done, until=until, capacity=chunk + cost
+                )
             )
-            spent = time.perf_counter() - began
-            history = _extend(history, info, seconds, spent, estimator, problem)
-            seconds += spent
-            done += length
-            if checkpoint is not None and done < total:
-                save(checkpoint, fingerprint, Checkpoint(state, history, seconds))
+            lasted = time.perf_counter() - began
+            history = _extend(history, info, spent, lasted, estimator, problem)
+            spent += lasted
+            before, done = done, _done(history)
+            course = _snapshot(course, estimator, problem, state, history)
+            if checkpoint is not None and done.evaluations + cost <= total:
+                save(checkpoint, fingerprint, Checkpoint(state, history, course, spent))
             progress.advance(
-                length,
+                done.evaluations - before.evaluations,
                 objective=history["log_likelihood"][-1],
                 defect=history["max_defect"][-1],
                 diverging=int(history["diverging"][-1]),
             )
-            if history["diverging"][-1] == estimator.particle_count:
-                raise PdsimError(
-                    f"after {done} iterations every particle's roll-out is not finite; "
-                    "lower the estimator's step_size, set gradient_limit, or narrow the limits"
-                )
-    return RunResult(state, history)
+            _check_alive(history, done)
+    return RunResult(state, history, course, ended)
+
+
+def _done(history: dict[str, np.ndarray]) -> Done:
+    evaluations = history.get("evaluations", np.zeros(0))
+    return Done(len(evaluations), int(evaluations.sum()))
+
+
+def _check_alive(history: dict[str, np.ndarray], done: Done) -> None:
+    # The median over the particles is not a number only if none has a value.
+    if np.isnan(history["log_likelihood"][-1]):
+        raise PdsimError(
+            f"after {done.iterations} iterations every particle's roll-out is not finite; "
+            "lower the estimator's step_size, set gradient_limit, or narrow the limits"
+        )
 
 
 def _restore(path: Path, fingerprint: str, template, resume: str) -> Checkpoint | None:
@@ -120,15 +143,31 @@ def _restore(path: Path, fingerprint: str, template, resume: str) -> Checkpoint 
     return restored
 
 
-def _extend(history, info: Info, before: float, spent: float, estimator, problem):
+def _extend(history, info: Info, before: float, lasted: float, estimator, problem):
     """Append a chunk's iterations to the history."""
-    length = len(info.log_likelihood)
-    done = len(history.get("seconds", ()))
-    counts = (done + 1 + np.arange(length)) * estimator.particle_count * problem.rollout_count
     new = {name: np.asarray(values) for name, values in info._asdict().items()}
-    new["seconds"] = before + spent * (1 + np.arange(length)) / length
-    new["rollouts"] = new["gradients"] = counts
+    length = len(new["evaluations"])
+    used = _done(history).evaluations + np.cumsum(new["evaluations"])
+    new["seconds"] = before + lasted * (1 + np.arange(length)) / length
+    new["rollouts"] = used * problem.rollout_count
+    new["gradients"] = new["rollouts"] * estimator.uses_gradients
     return {
-        name: np.concatenate([history[name], values]) if done else values
+        name: np.concatenate([history[name], values]) if history else values
+        for name, values in new.items()
+    }
+
+
+def _snapshot(course, estimator: Estimator, problem: Problem, state, history):
+    """Append the draws as they stand to the course."""
+    draws = np.asarray(estimator.draws(problem, state).parameters)
+    padded = np.full((estimator.particle_count, draws.shape[1]), np.nan)
+    padded[: len(draws)] = draws
+    new = {
+        "draws": padded[None],
+        "rollouts": history["rollouts"][-1:],
+        "seconds": history["seconds"][-1:],
+    }
+    return {
+        name: np.concatenate([course[name], values]) if course else values
         for name, values in new.items()
     }

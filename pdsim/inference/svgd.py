@@ -6,10 +6,10 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 
-from pdsim.config import SvgdConfig
-from pdsim.inference.estimator import Info
+from pdsim.inference.estimator import Info, Stepwise, summarise
 from pdsim.inference.particles import Particles, all_finite, decayed, limit_score, move, start
 from pdsim.likelihood.problem import Position, Problem
+from pdsim.settings import SvgdConfig
 
 
 def stein_direction(
@@ -42,7 +42,7 @@ def stein_direction(
 
 
 @dataclass(frozen=True)
-class Svgd:
+class Svgd(Stepwise):
     """SVGD in the unit box: Adam up φ, then projection onto the limits.
 
     The limits make the prior's density jump to zero; projection keeps every particle where the
@@ -50,13 +50,11 @@ class Svgd:
     """
 
     settings: SvgdConfig
-    particle_count: int
-    iteration_count: int
     sample_kind: ClassVar[str] = "particles"
+    uses_gradients: ClassVar[bool] = True
 
-    def init(self, key: jax.Array, problem: Problem) -> Particles:
-        del key  # the Sobol start and the updates are deterministic
-        return start(problem, self.particle_count)
+    def init(self, problem: Problem, seed: int) -> Particles:
+        return start(problem, self.particle_count, seed)
 
     def step(self, key: jax.Array, problem: Problem, state: Particles) -> tuple[Particles, Info]:
         del key
@@ -80,23 +78,22 @@ class Svgd:
         state = move(state, Position(phi, jnp.zeros_like(shooting)), finite, step_size)
         inside = jnp.clip(state.position.parameters, 0.0, 1.0)
         state = state._replace(position=state.position._replace(parameters=inside))
-        zero = jnp.zeros_like(bandwidth)
-        info = Info(
-            log_likelihood=jnp.nanmedian(jnp.where(finite, log_likelihood, jnp.nan)),
-            log_likelihood_best=jnp.nanmax(jnp.where(finite, log_likelihood, jnp.nan)),
+        info = summarise(
+            finite,
+            log_likelihood,
+            jnp.zeros_like(log_likelihood),
+            evaluations=self.particle_count,
             step_size=step_size,
             bandwidth=bandwidth,
-            max_defect=zero,
-            median_defect=zero,
-            limit_violation=zero,
-            diverging=(~finite).sum(),
         )
         return state, info
 
-    def draws(self, state: Particles) -> Position:
+    def draws(self, problem: Problem, state: Particles) -> Position:
+        del problem
         return state.position
 
-    def diagnostics(self, state: Particles) -> dict[str, jax.Array]:
+    def diagnostics(self, problem: Problem, state: Particles) -> dict[str, jax.Array]:
+        del problem
         return {
             "diverging": state.diverging,
             "limit_violation": jnp.zeros_like(state.position.parameters[:, 0]),

@@ -1,8 +1,8 @@
 """Kullback–Leibler divergence between two sets of samples, by nearest neighbours (Eq. 11)."""
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
+from pdsim.metrics.distance import nearest_distance
 from pdsim.metrics.score import Score, finite_rows, undefined
 
 
@@ -27,10 +27,8 @@ def kl_divergence(p: np.ndarray, q: np.ndarray, neighbour: int = 3) -> Score:
         return undefined(
             f"{len(p)} and {len(q)} finite samples, but {neighbour + 1} and {neighbour} are needed"
         )
-    to_q = np.partition(cdist(p, q), neighbour - 1, axis=1)[:, neighbour - 1]
-    within = cdist(p, p)
-    np.fill_diagonal(within, np.inf)
-    to_p = np.partition(within, neighbour - 1, axis=1)[:, neighbour - 1]
+    to_q = nearest_distance(p, q, neighbour)
+    to_p = nearest_distance(p, p, neighbour, same=True)
     if (to_p == 0).any():
         return undefined("the first set is collapsed: a sample coincides with its neighbours")
     if (to_q == 0).any():

@@ -1,8 +1,8 @@
 """Maximum mean discrepancy between two sets of samples (Gretton et al., 2012)."""
 
 import numpy as np
-from scipy.spatial.distance import pdist, squareform
 
+from pdsim.metrics.distance import squared_distances
 from pdsim.metrics.score import Score, finite_rows, undefined
 
 
@@ -24,11 +24,13 @@ def mmd(p: np.ndarray, q: np.ndarray) -> Score:
     p, q = finite_rows(p), finite_rows(q)
     if len(p) < 2 or len(q) < 2:
         return undefined(f"{len(p)} and {len(q)} finite samples, but 2 of each are needed")
-    pooled = pdist(np.concatenate([p, q]))
-    length = np.median(pooled)
-    if length == 0:
+    pooled = np.concatenate([p, q])
+    square = squared_distances(pooled, pooled)
+    median = np.median(square[np.triu_indices(len(pooled), 1)])
+    # What is left of rounding where vectors coincide.
+    if median <= 1e-14 * (pooled**2).sum(axis=1).max():
         return undefined("more than half of all pairs of samples coincide")
-    kernel = np.exp(-(squareform(pooled) ** 2) / (2 * length**2))
+    kernel = np.exp(-square / (2 * median))
     np.fill_diagonal(kernel, 0.0)
     n, m = len(p), len(q)
     return Score(

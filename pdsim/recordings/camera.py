@@ -8,7 +8,7 @@ scaled to pixels, moved with a slowly drifting pivot, and rounded to whole pixel
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from pdsim.config import CameraConfig
+from pdsim.config import CameraConfig, PopulationConfig
 from pdsim.errors import PdsimError
 
 
@@ -60,10 +60,34 @@ def constrained_accelerations(angles, rates, p) -> np.ndarray:
     return solution[[2, 5]]
 
 
-def simulate(camera: CameraConfig, defaults, rate: float, run: int) -> np.ndarray:
-    """Return the true joint angles and rates of one run, (frame, 4) [rad, rad/s]."""
-    p = {**defaults, **camera.parameters}
-    start = camera.runs[run]
+def population_draws(population: PopulationConfig) -> np.ndarray:
+    """Parameters of every run (run, M), in the order of ``population.parameters``."""
+    random = np.random.default_rng(population.seed)
+    covariance = np.array(population.covariance)
+    return random.multivariate_normal(population.mean, covariance, size=population.run_count)
+
+
+def run_parameters(camera: CameraConfig, run: int) -> dict[str, float]:
+    """System parameters of one run, those that are not at their defaults."""
+    if camera.population is None:
+        return camera.parameters | camera.runs[run].parameters
+    values = population_draws(camera.population)[run]
+    drawn = {
+        target: float(value)
+        for value, targets in zip(values, camera.population.parameters.values(), strict=True)
+        for target in targets
+    }
+    return camera.parameters | camera.runs[0].parameters | drawn
+
+
+def simulate(camera: CameraConfig, p, rate: float, run: int) -> np.ndarray:
+    """Return the true joint angles and rates of one run, (frame, 4) [rad, rad/s].
+
+    Args:
+        p: all system parameters by name.
+        rate: frames per second.
+    """
+    start = camera.runs[0 if camera.population else run]
     absolute = np.array([start.q[0], sum(start.q), start.dq[0], sum(start.dq)])
 
     def derivative(_, y):

@@ -7,8 +7,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
-from pdsim.config import LikelihoodConfig, SimulatorConfig
+from pdsim.config import (
+    LikelihoodConfig,
+    PopulationConfig,
+    RecordingConfig,
+    SimulatorConfig,
+)
 from pdsim.errors import PdsimError
 from pdsim.files import read_dataset, write_text
 from pdsim.likelihood.noise import channel_noise, channel_spread
@@ -19,11 +25,84 @@ from pdsim.metrics.kl import kl_divergence
 from pdsim.metrics.log_likelihood import log_likelihood
 from pdsim.metrics.mmd import mmd
 from pdsim.metrics.rmse import rmse
-from pdsim.metrics.score import Score
+from pdsim.metrics.score import Score, undefined
+from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.simulator import build_simulator, known_truth
 
 COLUMNS = ("experiment", "method", "shooting", "seed", "metric", "value", "reason")
+
+
+# Pooled sets hold this many roll-outs at most; distances between all pairs are taken.
+POOLED = 1000
+# Samples of a true distribution of parameters.
+_TRUE_SAMPLES = 1000
+
+
+def pool(simulated: np.ndarray) -> np.ndarray:
+    """One set of roll-outs (n, time · channel) from every start and every draw (Sec. III).
+
+    Where they are too many, each draw keeps some of its starts, in rotation: every draw and every
+    start are met equally often.
+
+    Args:
+        simulated: (start, draw, time, channel).
+    """
+    starts, draws = simulated.shape[:2]
+    turns = min(starts, max(POOLED // draws, 1))
+    draw = np.arange(draws)
+    chosen = [
+        simulated[(draw + round(turn * starts / turns)) % starts, draw] for turn in range(turns)
+    ]
+    return np.concatenate(chosen).reshape(turns * draws, -1)
+
+
+def trajectory_scores(
+    observed: np.ndarray,
+    simulated: np.ndarray,
+    *,
+    spread: np.ndarray,
+    noise: np.ndarray,
+    position: np.ndarray,
+) -> dict[str, Score]:
+    """Compare roll-outs with recordings, as sets and one by one.
+
+    Args:
+        observed: (trajectory, time, channel).
+        simulated: (trajectory, draw, time, channel).
+        spread, noise: (channel,) scale for sets, and standard deviation of the observations.
+        position: (channel,) which are positions.
+    """
+    real = (observed / spread).reshape(len(observed), -1)
+    sim = pool(simulated / spread)
+    return {
+        "kl_real_sim": kl_divergence(real, sim),
+        "kl_sim_real": kl_divergence(sim, real),
+        "mmd": mmd(real, sim),
+        "log_likelihood": log_likelihood(observed, simulated, noise),
+        "rmse": rmse(observed[..., position], simulated[..., position]),
+        "energy_score": energy_score(observed / spread, simulated / spread),
+        "coverage_90": coverage(observed, simulated),
+    }
+
+
+def parameter_scores(
+    draws: np.ndarray, space: ParameterSpace, population: PopulationConfig
+) -> dict[str, Score]:
+    """Compare draws with the true distribution of the parameters, in unit coordinates.
+
+    Args:
+        draws: (draw, M) physical values.
+    """
+    random = np.random.default_rng(0)
+    covariance = np.array(population.covariance)
+    true = random.multivariate_normal(population.mean, covariance, size=_TRUE_SAMPLES)
+    p, q = (np.asarray(space.to_unit(x)) for x in (true, draws))
+    return {
+        "parameter_kl_true_posterior": kl_divergence(p, q),
+        "parameter_kl_posterior_true": kl_divergence(q, p),
+        "parameter_mmd": mmd(p, q),
+    }
 
 
 def scores(
@@ -32,48 +111,60 @@ def scores(
     """Compute every metric of one posterior.
 
     Args:
-        options: ``simulator`` and ``likelihood`` of the experiment's config.
+        options: ``simulator``, ``recording`` and ``likelihood`` of the experiment's config.
     """
     simulator = SimulatorConfig.model_validate(options["simulator"])
     data, rolled = read_dataset(trajectories), read_dataset(rollouts)
     stats, history = read_dataset(posterior, "sample_stats"), read_dataset(posterior, "history")
-    noise = channel_noise(LikelihoodConfig.model_validate(options["likelihood"]), data)
-    spread = channel_spread(data)
     position = data["channel_kind"].values == "position"
     test = data["split"].values == "test"
     observed = data["observed"].values[:, 1:]
     simulated = rolled["simulated"].values.astype(np.float64)
     fitted = rolled["fitted"].values[:, None].astype(np.float64)
-
-    # Sets of whole trajectories as vectors: every draw from every held-out start against every
-    # held-out recording (Sec. III), channels in units of their spread.
-    real = (observed[test] / spread).reshape(test.sum(), -1)
-    sim = (simulated[test] / spread).reshape(-1, real.shape[1])
-    lost = int((~np.isfinite(sim).all(axis=1)).sum())
-    result = {
-        "kl_real_sim": kl_divergence(real, sim),
-        "kl_sim_real": kl_divergence(sim, real),
-        "mmd": mmd(real, sim),
-        "log_likelihood": log_likelihood(observed[test], simulated[test], noise),
-        "rmse": rmse(observed[test][..., position], simulated[test][..., position]),
-        "rmse_train": rmse(observed[~test][..., position], simulated[~test][..., position]),
-        "rmse_fitted_start": rmse(observed[test][..., position], fitted[test][..., position]),
-        "rmse_train_fitted_start": rmse(
-            observed[~test][..., position], fitted[~test][..., position]
-        ),
-        "energy_score": energy_score(observed[test] / spread, simulated[test] / spread),
-        "coverage_90": coverage(observed[test], simulated[test]),
-        "lost_rollouts": Score(float(lost)),
+    near = {"observed": observed[..., position], "simulated": simulated[..., position]}
+    result = trajectory_scores(observed[test], simulated[test], **scales(options, data))
+    result |= {
+        "rmse_train": rmse(near["observed"][~test], near["simulated"][~test]),
+        "rmse_fitted_start": rmse(near["observed"][test], fitted[test][..., position]),
+        "rmse_train_fitted_start": rmse(near["observed"][~test], fitted[~test][..., position]),
+        "lost_rollouts": Score(float((~np.isfinite(simulated[test]).all(axis=(2, 3))).sum())),
         "diverging": Score(float(stats["diverging"].sum())),
         "max_defect_median": Score(float(stats["max_defect"].median())),
         "rollouts_used": Score(float(history["rollouts"].values[-1])),
+        "gradients_used": Score(float(history["gradients"].values[-1])),
         "seconds": Score(float(history["seconds"].values[-1])),
     }
+    convergence = read_dataset(posterior, "convergence")
+    for name, worst in (("r_hat", np.max), ("ess_bulk", np.min)):
+        if name in convergence:
+            value = float(worst(convergence[name].values))
+            result[name] = (
+                Score(value) if np.isfinite(value) else undefined("the chains are too short")
+            )
+    _, space = build_simulator(simulator)
+    draws = read_draws(posterior, space)
     truth = known_truth(simulator)
     if truth is not None:
-        _, space = build_simulator(simulator)
-        result["credible_rank"] = credible_rank(read_draws(posterior, space), truth)
+        result["credible_rank"] = credible_rank(draws, truth)
+    population = true_population(options)
+    if population is not None:
+        result |= parameter_scores(draws, space, population)
     return result
+
+
+def scales(options: dict[str, Any], data: xr.Dataset) -> dict[str, np.ndarray]:
+    """Return the keyword arguments of ``trajectory_scores`` that come from config and data."""
+    return {
+        "spread": channel_spread(data),
+        "noise": channel_noise(LikelihoodConfig.model_validate(options["likelihood"]), data),
+        "position": data["channel_kind"].values == "position",
+    }
+
+
+def true_population(options: dict[str, Any]) -> PopulationConfig | None:
+    """Return the distribution the parameters were drawn from, where there is one."""
+    camera = RecordingConfig.model_validate(options["recording"]).camera
+    return camera.population if camera else None
 
 
 def evaluate(
@@ -90,27 +181,42 @@ def evaluate(
     Args:
         identity: values of the columns experiment, method, shooting and seed.
     """
+    rows = [
+        [identity[column] for column in COLUMNS[:4]] + row
+        for row in score_rows(scores(options, trajectories, posterior, rollouts))
+    ]
+    write_rows(output, COLUMNS, rows)
+
+
+def score_rows(result: dict[str, Score]) -> list[list[str]]:
+    """The columns metric, value and reason of each score."""
+    return [
+        [name, "" if np.isnan(score.value) else repr(score.value), score.reason]
+        for name, score in result.items()
+    ]
+
+
+def write_rows(output: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Write a CSV file."""
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for name, score in scores(options, trajectories, posterior, rollouts).items():
-        value = "" if np.isnan(score.value) else repr(score.value)
-        writer.writerow([identity[column] for column in COLUMNS[:4]] + [name, value, score.reason])
+    writer.writerow(columns)
+    writer.writerows(rows)
     write_text(output, table.getvalue())
 
 
-def read_metrics(path: str) -> pd.DataFrame:
-    """Read a metrics file."""
+def read_metrics(path: str, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
+    """Read a metrics file, or the course of metrics."""
     try:
         table = pd.read_csv(path, dtype={"reason": str}, keep_default_na=True)
     except (OSError, ValueError) as error:
         raise PdsimError(f"{path}: not a metrics table: {error}") from error
-    if tuple(table.columns) != COLUMNS:
-        raise PdsimError(f"{path}: its columns are {list(table.columns)}, not {list(COLUMNS)}")
+    if tuple(table.columns) != tuple(columns):
+        raise PdsimError(f"{path}: its columns are {list(table.columns)}, not {list(columns)}")
     return table.assign(reason=table["reason"].fillna(""))
 
 
-def gather(parts: Sequence[str], output: str) -> None:
+def gather(parts: Sequence[str], output: str, columns: Sequence[str] = COLUMNS) -> None:
     """Put the metrics of all runs of an experiment into one file."""
-    table = pd.concat([read_metrics(path) for path in parts], ignore_index=True)
+    table = pd.concat([read_metrics(path, columns) for path in parts], ignore_index=True)
     write_text(output, table.to_csv(index=False))

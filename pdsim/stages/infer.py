@@ -10,15 +10,18 @@ import numpy as np
 import xarray as xr
 
 from pdsim import device
-from pdsim.config import BudgetConfig, EstimatorsConfig, LikelihoodConfig, SimulatorConfig
+from pdsim.config import LikelihoodConfig, SimulatorConfig
 from pdsim.files import read_dataset, write_dataset
 from pdsim.inference import load_estimator
+from pdsim.inference.estimator import largest_defect
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import ShootingProblem
+from pdsim.parameters import ParameterSpace
 from pdsim.posterior import assemble
 from pdsim.provenance import code_fingerprint, fingerprint
+from pdsim.settings import SETTINGS, BudgetConfig
 from pdsim.stages import modules
 
 log = logging.getLogger(__name__)
@@ -44,7 +47,7 @@ def infer(
     simulator = SimulatorConfig.model_validate(options["simulator"])
     likelihood = LikelihoodConfig.model_validate(options["likelihood"])
     budget = BudgetConfig.model_validate(options["budget"])
-    settings = getattr(EstimatorsConfig.model_validate({method: options["estimator"]}), method)
+    settings = SETTINGS[method].model_validate(options["estimator"])
     data = read_dataset(trajectories)
     problem = build_problem(simulator, likelihood, data, shooting, options["precision"])
     estimator = load_estimator(method, settings, budget)
@@ -61,33 +64,39 @@ def infer(
         problem,
         seed=seed,
         chunk_size=budget.chunk_size,
+        seconds=budget.seconds,
         fingerprint=identity,
         checkpoint=checkpoint,
         resume=resume,
     )
-    draws = estimator.draws(result.state)
+    draws = estimator.draws(problem, result.state)
     log_likelihood, defects = problem.evaluate(draws)
     space = problem.space
     size = draws.parameters.shape[0]
-    largest = np.abs(np.asarray(defects)).reshape(size, -1).max(axis=1, initial=0.0)
-    diagnostics = {k: np.asarray(v) for k, v in estimator.diagnostics(result.state).items()}
+    diagnostics = estimator.diagnostics(problem, result.state)
+    prior_draws = space.sample_prior(size, seed)
+    course = result.course | {"draws": _physical(space, result.course["draws"])}
     tree = assemble(
         space,
-        draws=np.asarray(space.to_physical(draws.parameters)),
-        prior_draws=np.asarray(space.to_physical(jnp.asarray(space.sample_prior(size, seed)))),
+        draws=_physical(space, draws.parameters),
+        chain_count=estimator.chain_count(problem),
+        prior_draws=_physical(space, prior_draws),
         sample_stats={
             "log_likelihood": np.asarray(log_likelihood),
             "log_prior": np.asarray(space.log_prior(draws.parameters)),
-            "max_defect": largest,
-            **diagnostics,
+            "max_defect": np.asarray(largest_defect(defects)),
+            **{name: np.asarray(values) for name, values in diagnostics.items()},
         },
         shooting=_shooting_group(problem, draws, np.asarray(defects)),
         history=result.history,
+        course=course,
+        convergence=estimator.convergence(problem, result.state),
         attributes={
             "method": method,
             "shooting": shooting,
             "seed": seed,
             "sample_kind": estimator.sample_kind,
+            "ended": result.ended,
             "config": json.dumps(options, sort_keys=True),
             "fingerprint": identity,
             **device.describe(),
@@ -99,9 +108,13 @@ def infer(
         "%s: %d draws, %d diverging, median log likelihood %.6g",
         output,
         size,
-        int(diagnostics["diverging"].sum()),
+        int(np.sum(diagnostics["diverging"])),
         float(np.median(log_likelihood)),
     )
+
+
+def _physical(space: ParameterSpace, unit) -> np.ndarray:
+    return np.asarray(space.to_physical(jnp.asarray(unit)))
 
 
 def _shooting_group(problem: ShootingProblem, draws: Position, defects: np.ndarray) -> xr.Dataset:

@@ -8,12 +8,25 @@ import numpy as np
 
 from pdsim import device
 from pdsim.config import ExperimentConfig
-from pdsim.figures import convergence, density, landscape, posterior, style, windows
+from pdsim.errors import PdsimError
+from pdsim.figures import (
+    convergence,
+    course,
+    density,
+    landscape,
+    posterior,
+    posteriors,
+    style,
+    windows,
+)
 from pdsim.files import read_dataset
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.problem import Position
 from pdsim.posterior import read_draws
+from pdsim.recordings.camera import run_parameters
 from pdsim.simulator import build_simulator, known_truth
+from pdsim.stages.course import COURSE_COLUMNS
+from pdsim.stages.evaluate import read_metrics
 from pdsim.systems.rollout import rollout
 
 
@@ -21,6 +34,81 @@ def plot_density(experiment, method, shooting, *, trajectories, rollouts, stem) 
     """Draw the density of roll-outs of one run."""
     title = f"{experiment.title}: {style.run_label(method, shooting)}"
     density.draw(trajectories, rollouts, title, stem)
+
+
+def plot_densities(
+    experiment: ExperimentConfig,
+    trajectories: str,
+    rollouts: Sequence[str],
+    posterior_files: Sequence[str],
+    stem: str,
+) -> None:
+    """Draw the densities of all runs on one held-out window.
+
+    Args:
+        rollouts, posterior_files: of the same runs, in the same order.
+    """
+    runs = []
+    for path, posterior_file in zip(rollouts, posterior_files, strict=True):
+        root = read_dataset(posterior_file).attrs
+        runs.append(density.Run(style.run_label(root["method"], root["shooting"]), path))
+    density.draw_all(trajectories, runs, experiment.title, stem)
+
+
+def plot_course(experiment: ExperimentConfig, course_file: str, stem: str) -> None:
+    """Draw metrics over the course of the estimation."""
+    course.draw(read_metrics(course_file, COURSE_COLUMNS), experiment.title, stem)
+
+
+def plot_posteriors(
+    experiment: ExperimentConfig, posterior_files: Sequence[str], stem: str
+) -> None:
+    """Draw the posteriors of an experiment with two parameters side by side."""
+    _, space = build_simulator(experiment.simulator)
+    if space.dimension != 2:
+        raise PdsimError(
+            f"{experiment.title}: the posteriors figure is for two parameters, not {space.dimension}"
+        )
+    truth = _true_values(experiment)
+    panels = []
+    for path in posterior_files:
+        root = read_dataset(path).attrs
+        label = style.run_label(root["method"], root["shooting"])
+        panels.append(posteriors.Panel(label, read_draws(path, space)))
+    if truth is None:
+        spans = [(p.lower, p.upper) for p in space.parameters]
+    else:
+        low, high = truth.points.min(axis=0), truth.points.max(axis=0)
+        margin = 0.75 * np.maximum(high - low, 0.25)
+        spans = list(zip(low - margin, high + margin, strict=True))
+    posteriors.draw(
+        panels,
+        truth,
+        (tuple(spans[0]), tuple(spans[1])),
+        tuple(f"{p.name} [{p.unit}]" for p in space.parameters),
+        experiment.title,
+        stem,
+    )
+
+
+def _true_values(experiment: ExperimentConfig) -> posteriors.Truth | None:
+    """True parameters of the training recordings, where a camera made them."""
+    camera = experiment.recording.camera
+    if camera is None:
+        return None
+    targets = [p.sets or (name,) for name, p in experiment.simulator.parameters.items()]
+    points = []
+    for window in experiment.recording.windows("train"):
+        values = run_parameters(camera, window.run)
+        if not all(names[0] in values for names in targets):
+            return None
+        points.append([values[names[0]] for names in targets])
+    population = camera.population
+    if population is None:
+        return posteriors.Truth(np.array(points))
+    return posteriors.Truth(
+        np.array(points), np.array(population.mean), np.array(population.covariance)
+    )
 
 
 def plot_posterior(experiment, method, shooting, *, posterior_file, stem) -> None:
@@ -42,7 +130,7 @@ def plot_windows(experiment, method, *, trajectories, posterior_file, stem) -> N
     data = read_dataset(trajectories)
     first = int(np.flatnonzero(data["split"].values == "train")[0])
     frame_time = data.attrs["frame_time"]
-    best = int(np.argmax(read_dataset(posterior_file, "sample_stats")["log_likelihood"].values[0]))
+    best = int(np.argmax(read_dataset(posterior_file, "sample_stats")["log_likelihood"].values))
     later = read_dataset(posterior_file, "shooting")["start"].values[best, 0]
     count = len(later) + 1
     length = -(-(data.sizes["time"] - 1) // count)

@@ -21,16 +21,17 @@ def preprocess(
     """Cut windows out of the raw runs, differentiate and smooth them.
 
     Args:
-        raw: one ``<run>.csv`` for each run the windows name.
+        raw: one ``<run>.csv`` for each run the windows name, or a folder that holds them.
     """
-    files = {int(Path(path).stem): path for path in raw}
+    paths = [p for path in raw for p in (sorted(Path(path).glob("*.csv")) or [Path(path)])]
+    files = {int(path.stem): path for path in paths if path.stem.isdigit()}
     frame_time = 1 / recording.rate_hz
     smoothing = Smoothing(recording.smoothing.frames, recording.smoothing.order)
     angles, digests = {}, {}
     for run, path in files.items():
         check = ibm.check(path, run) if recording.source == "ibm" else sha256(path)
         angles[run], digests[run] = joint_angles(read_pixels(path)), check
-    splits = [(w, "train") for w in recording.train] + [(w, "test") for w in recording.test]
+    splits = [(w, split) for split in ("train", "test") for w in recording.windows(split)]
     observed, smoothed = [], []
     for window, _ in splits:
         if window.run not in angles:

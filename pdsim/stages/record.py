@@ -4,18 +4,24 @@ import numpy as np
 
 from pdsim.config import RecordingConfig
 from pdsim.errors import PdsimError
-from pdsim.files import write_atomically
+from pdsim.files import write_folder_atomically
 from pdsim.recordings import camera
 from pdsim.systems import load_system
 
 
-def record(recording: RecordingConfig, system_name: str, run: int, output: str) -> None:
-    """Write ``<run>.csv`` in the IBM format."""
+def record(recording: RecordingConfig, system_name: str, output: str) -> None:
+    """Write a folder of ``<run>.csv`` in the IBM format, one for each run."""
     if recording.camera is None:
         raise PdsimError("recording.source is not camera: there is nothing to record")
+    config = recording.camera
     parameters = load_system(system_name).parameters
     defaults = {name: parameter.default for name, parameter in parameters.items()}
-    states = camera.simulate(recording.camera, defaults, recording.rate_hz, run)
-    length = {**defaults, **recording.camera.parameters}["length"]
-    table = camera.pixels(recording.camera, length, states)
-    write_atomically(output, lambda path: np.savetxt(path, table, fmt="%d", delimiter=","))
+
+    def write(folder):
+        for run in range(config.run_count):
+            values = {**defaults, **camera.run_parameters(config, run)}
+            states = camera.simulate(config, values, recording.rate_hz, run)
+            table = camera.pixels(config, values["length"], states)
+            np.savetxt(folder / f"{run}.csv", table, fmt="%d", delimiter=",")
+
+    write_folder_atomically(output, write)

@@ -1,5 +1,6 @@
 """Stage ``simulate``: roll out every posterior draw from every start state."""
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,9 +12,65 @@ from pdsim import device
 from pdsim.config import SimulatorConfig
 from pdsim.files import read_dataset, write_dataset
 from pdsim.metrics.start_state import fit_start_states
+from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.simulator import build_simulator
 from pdsim.systems.rollout import rollout
+from pdsim.systems.system import System
+
+
+def roll_out(
+    system: System,
+    space: ParameterSpace,
+    draws: np.ndarray,
+    starts: np.ndarray,
+    *,
+    frames: int,
+    frame_time: float,
+    substeps: int,
+    precision: str,
+) -> np.ndarray:
+    """Simulate each draw from each start state, (start, draw, time, channel).
+
+    Args:
+        draws: (draw, M) physical values.
+        starts: (start, state).
+        frames, frame_time, substeps: of the roll-outs.
+    """
+    unit = np.asarray(space.to_unit(draws)).astype(precision)
+    return np.stack(
+        [
+            np.moveaxis(
+                np.asarray(
+                    _roll(
+                        system,
+                        space,
+                        unit,
+                        tuple(np.full(len(unit), value, precision) for value in start),
+                        frames,
+                        frame_time,
+                        substeps,
+                    )
+                ),
+                0,
+                1,
+            )
+            for start in starts
+        ]
+    )
+
+
+@partial(jax.jit, static_argnames=("system", "space", "frames", "frame_time", "substeps"))
+def _roll(system, space, unit, start, frames, frame_time, substeps):
+    states = rollout(
+        system,
+        space.system_parameters(unit),
+        start,
+        frames=frames,
+        frame_time=frame_time,
+        substeps=substeps,
+    )
+    return jnp.stack(system.observe(states), axis=-1)
 
 
 def simulate(options: dict[str, Any], *, trajectories: str, posterior: str, output: str) -> None:
@@ -32,33 +89,19 @@ def simulate(options: dict[str, Any], *, trajectories: str, posterior: str, outp
     data = read_dataset(trajectories)
     draws = read_draws(posterior, space)
     stats = read_dataset(posterior, "sample_stats")
-    best = int(np.argmax(stats["log_likelihood"].values[0]))
-    frames, frame_time = data.sizes["time"] - 1, data.attrs["frame_time"]
-    unit = space.to_unit(draws).astype(options["precision"])
-
-    @jax.jit
-    def roll(unit, start):
-        states = rollout(
-            system,
-            space.system_parameters(unit),
-            start,
-            frames=frames,
-            frame_time=frame_time,
-            substeps=simulator.substeps,
-        )
-        return jnp.stack(system.observe(states), axis=-1)
-
-    starts = data["smoothed"].values[:, 0].astype(options["precision"])
-    simulated = np.stack(
-        [
-            np.moveaxis(
-                np.asarray(roll(unit, tuple(jnp.full(len(unit), value) for value in start))), 0, 1
-            )
-            for start in starts
-        ]
-    )
+    best = int(np.argmax(stats["log_likelihood"].values))
+    grid = {
+        "frames": data.sizes["time"] - 1,
+        "frame_time": data.attrs["frame_time"],
+        "substeps": simulator.substeps,
+    }
+    starts = data["smoothed"].values[:, 0]
+    simulated = roll_out(system, space, draws, starts, precision=options["precision"], **grid)
+    unit = jnp.asarray(space.to_unit(draws[best]), options["precision"])
     fitted_start, fitted = fit_start_states(
-        lambda start: roll(unit[best], tuple(start.T)),
+        lambda start: _roll(
+            system, space, unit, tuple(start.T.astype(options["precision"])), **grid
+        ),
         starts,
         data["observed"].values[:, 1:],
         data["observed"].std("time").mean("trajectory").values,

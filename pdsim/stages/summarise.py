@@ -1,6 +1,7 @@
 """Stage ``summarise``: tables and the HTML report of an experiment."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,10 @@ from pdsim.files import read_dataset, write_text
 from pdsim.posterior import read_draws
 from pdsim.report.page import Picture, parameter_lines, render
 from pdsim.simulator import build_simulator, known_truth
+from pdsim.stages.course import COURSE_COLUMNS, at_rollouts
 from pdsim.stages.evaluate import read_metrics
-from pdsim.tables import comparison
+from pdsim.tables import comparison, paper
+from pdsim.tables.layout import number
 
 CAPTIONS = {
     "convergence": "Left: how far the median particle is from the best value any run with the same "
@@ -21,6 +24,13 @@ CAPTIONS = {
     "window fit with gaps is no trajectory. Right: particles whose roll-out was not finite.",
     "landscape": "Brighter is likelier, by rank. Left, one long roll-out: ridges and traps. Right, "
     "ten windows from the smoothed recording: one slope towards the truth (star).",
+    "course": "Each metric of the draws as they stood after more and more work: left at equal "
+    "roll-outs, right at equal time. Lines are medians over seeds, bands their range; dashed lines "
+    "are single shooting. A gradient counts as one roll-out and costs about three times its time.",
+    "densities": "All runs on one held-out window. Blue: where the roll-outs of all draws go from "
+    "the smoothed start state. Dashed: the recording.",
+    "posteriors": "Dots are draws, stars the true values behind the training recordings; ellipses "
+    "hold 50 % and 90 % of the distribution these were drawn from, where there is one.",
     "density": "Blue: where the roll-outs of all draws go from the smoothed start state. Dashed: "
     "the recording. Left, the window that was fitted; right, the held-out window of median error.",
     "posterior": "Dots are draws, histograms their marginals, dashed lines the limits of the "
@@ -32,9 +42,24 @@ CAPTIONS = {
 }
 
 
-def write_tables(experiment: ExperimentConfig, metrics: str, stem: str) -> None:
-    """Write the comparison table as CSV, Markdown and LaTeX."""
-    comparison.write(read_metrics(metrics), experiment.paper_table, stem)
+TABLES = {"comparison": comparison.build, "table_1": paper.table_1, "table_2": paper.table_2}
+
+
+def write_tables(
+    experiment: ExperimentConfig, metrics: str, folder: str, rollouts: int | None = None
+) -> None:
+    """Write every table as CSV, Markdown and LaTeX.
+
+    Args:
+        metrics: the experiment's metrics, or the course of them if ``rollouts`` is given.
+        rollouts: cut the course at so many roll-outs.
+    """
+    if rollouts is None:
+        table = read_metrics(metrics)
+    else:
+        table = at_rollouts(read_metrics(metrics, COURSE_COLUMNS), rollouts)
+    for name, build in TABLES.items():
+        build(table, experiment.paper_table).write(Path(folder) / name)
 
 
 class StartLine(NamedTuple):
@@ -61,7 +86,7 @@ def start_lines(metrics: pd.DataFrame) -> list[StartLine]:
             )
         else:
             sentence = f"{label}: not computed."
-        shown = tuple(comparison.number(round(v, 6)) if np.isfinite(v) else "n/a" for v in values)
+        shown = tuple(number(round(v, 6)) if np.isfinite(v) else "n/a" for v in values)
         lines.append(StartLine(label, shown, sentence))
     return lines
 
@@ -82,7 +107,8 @@ def write_report(
         figures: PNG files; ``<kind>.png`` or ``<method>/<shooting>/seed<k>/<kind>.png``.
     """
     table = read_metrics(metrics)
-    columns, rows = comparison.build(table, experiment.paper_table)
+    comparison_table = comparison.build(table, experiment.paper_table)
+    several = len({run.method for run in experiment.runs}) > 2
     data = read_dataset(trajectories)
     _, space = build_simulator(experiment.simulator)
     truth = known_truth(experiment.simulator)
@@ -91,14 +117,20 @@ def write_report(
         "title": experiment.title,
         "description": experiment.description,
         "notes": experiment.notes,
-        "columns": columns,
-        "rows": rows,
-        "reasons": comparison.reasons(columns, rows),
+        "comparison": comparison_table,
+        "tables": [
+            ("Table I", paper.table_1(table, experiment.paper_table)),
+            ("Table II", paper.table_2(table, experiment.paper_table)),
+        ]
+        if several
+        else [],
+        "agreement": paper.agreement(table) if experiment.paper_table else [],
         "published": experiment.paper_table,
         "seeds": len(experiment.seeds),
         "start_lines": start_lines(table),
         "truth_known": truth is not None,
         "rate": experiment.recording.rate_hz,
+        "settings": _setting_lines(experiment),
         "posteriors": [],
         "provenance": [],
         "data_lines": [
@@ -113,10 +145,8 @@ def write_report(
         ],
     }
     for path in posteriors:
-        root = read_dataset(path).attrs
-        stats, history = read_dataset(path, "sample_stats"), read_dataset(path, "history")
+        root, history = read_dataset(path).attrs, read_dataset(path, "history")
         label = run_label(root["method"], root["shooting"])
-        draws = read_draws(path, space)
         context["provenance"].append(
             {
                 **{key: root[key] for key in ("seed", "device", "versions", "fingerprint")},
@@ -124,23 +154,48 @@ def write_report(
                 "seconds": f"{float(history['seconds'].values[-1]):.1f}",
             }
         )
-        defect, outside = (
-            float(value) for value in (stats["max_defect"].median(), stats["limit_violation"].max())
-        )
-        summary = (
-            f"{len(draws)} {root['sample_kind']} after {history.sizes['iteration']} iterations; "
-            f"{int(stats['diverging'].sum())} diverging; largest defect of the median particle "
-            f"{defect:.2g} in scaled state units; largest step outside the box before the last "
-            f"projection {outside:.2g} of its width."
-        )
-        context["posteriors"].append(
-            {
-                "label": f"{label}, seed {root['seed']}",
-                "lines": parameter_lines(space, draws, truth),
-                "summary": summary,
-            }
-        )
+        if root["seed"] == experiment.seeds[0]:
+            draws = read_draws(path, space)
+            context["posteriors"].append(
+                {
+                    "label": f"{label}, seed {root['seed']}",
+                    "lines": parameter_lines(space, draws, truth),
+                    "summary": _posterior_summary(path, len(draws)),
+                }
+            )
     write_text(output, render(context, [_picture(path) for path in figures]))
+
+
+def _posterior_summary(path: str, count: int) -> str:
+    root, history = read_dataset(path).attrs, read_dataset(path, "history")
+    stats, convergence = read_dataset(path, "sample_stats"), read_dataset(path, "convergence")
+    text = (
+        f"{count} {root['sample_kind']} after {history.sizes['iteration']} iterations and "
+        f"{int(history['rollouts'].values[-1])} roll-outs; {int(stats['diverging'].sum())} "
+        f"diverging; largest defect of the median draw {float(stats['max_defect'].median()):.2g} "
+        "in scaled state units; largest step outside the box before the last projection "
+        f"{float(stats['limit_violation'].max()):.2g} of its width."
+    )
+    if root["ended"] == "time":
+        text += " Ended by its time limit, with what it had."
+    if "r_hat" in convergence:
+        r_hat, size = (convergence[name].values for name in ("r_hat", "ess_bulk"))
+        text += f" Largest R-hat {np.max(r_hat):.3g}, smallest effective size {np.min(size):.3g}."
+        if not np.max(r_hat) < 1.05:
+            text += " The chains have not mixed: read these draws as where they were, no more."
+    return text
+
+
+def _setting_lines(experiment: ExperimentConfig) -> list[dict[str, str]]:
+    return [
+        {
+            "label": run_label(run.method, run.shooting),
+            "settings": ", ".join(f"{key} = {value}" for key, value in run.settings.items())
+            or "defaults",
+            "chosen": run.chosen,
+        }
+        for run in experiment.runs
+    ]
 
 
 def _picture(path: str) -> Picture:

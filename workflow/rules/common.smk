@@ -52,35 +52,38 @@ def experiment_file(wildcards):
 
 
 def raw_runs(experiment):
-    """Raw recordings of an experiment, sorted by run."""
+    """Raw recordings of an experiment: its folder, or its runs in their order."""
     recording = EXPERIMENTS[experiment].recording
-    runs = sorted({window.run for window in recording.train + recording.test})
     if recording.source == "camera":
-        folder = f"{RESULTS}/{experiment}/recording"
-    else:
-        folder = IBM_FOLDER or "data/ibm_double_pendulum"
-    return [f"{folder}/{run}.csv" for run in runs]
+        return [f"{RESULTS}/{experiment}/recording"]
+    folder = IBM_FOLDER or "data/ibm_double_pendulum"
+    return [f"{folder}/{run}.csv" for run in recording.run_numbers()]
 
 
-def run_files(experiment, name):
+def run_files(experiment, name, first_seed=False):
     """One file of each run and seed of an experiment."""
     setup = EXPERIMENTS[experiment]
     return [
         f"{RESULTS}/{experiment}/{run.method}/{run.shooting}/seed{seed}/{name}"
         for run in setup.runs
-        for seed in setup.seeds
-        if not (name == "windows.png" and run.shooting == "single")
+        for seed in (setup.seeds[:1] if first_seed else setup.seeds)
     ]
 
 
 def figure_files(experiment):
     """The figures of an experiment's report, in its order; runs are shown with their first seed."""
-    first = f"/seed{EXPERIMENTS[experiment].seeds[0]}/"
-    figures = [f"{RESULTS}/{experiment}/figures/convergence.png"]
-    if EXPERIMENTS[experiment].landscape:
-        figures.insert(0, f"{RESULTS}/{experiment}/figures/landscape.png")
+    setup = EXPERIMENTS[experiment]
+    names = ["course", "convergence", "densities"]
+    names += ["landscape"] if setup.landscape else []
+    names += ["posteriors"] if len(setup.simulator.parameters) == 2 else []
+    figures = [f"{RESULTS}/{experiment}/figures/{name}.png" for name in names]
     for name in ("density.png", "posterior.png", "windows.png"):
-        figures += [path for path in run_files(experiment, name) if first in path]
+        figures += [
+            path
+            for run, path in zip(setup.runs, run_files(experiment, name, True))
+            if run.method in setup.detailed
+            and not (name == "windows.png" and run.shooting == "single")
+        ]
     return figures
 
 
@@ -89,7 +92,16 @@ def group_files(group):
     return [
         f"{RESULTS}/{experiment}/{name}"
         for experiment in SETTINGS.groups[group]
-        for name in ("report.html", "metrics.csv", "tables/comparison.csv")
+        for name in ("report.html", "metrics.csv", "tables/table_1.csv")
+    ]
+
+
+def tuning_files(experiment):
+    """One search of each run that has something to search."""
+    return [
+        f"{RESULTS}/{experiment}/{run.method}/{run.shooting}/tuning.csv"
+        for run in EXPERIMENTS[experiment].runs
+        if run.tune
     ]
 
 
@@ -104,9 +116,9 @@ def code(stage):
     """A param: a hash of the library code that a rule depends on (Snakemake does not track it)."""
 
     def fingerprint(wildcards):
-        method = getattr(wildcards, "method", "") if stage == "infer" else ""
+        method = wildcards.method if stage in ("infer", "tune") else ""
         system = ""
-        if stage in ("infer", "simulate", "preprocess"):
+        if stage in ("infer", "simulate", "preprocess", "course", "tune"):
             system = EXPERIMENTS[wildcards.experiment].simulator.system
         return code_fingerprint(*modules(stage, system=system, method=method))
 

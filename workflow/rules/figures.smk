@@ -99,7 +99,7 @@ rule plot_windows:
 
 rule plot_convergence:
     input:
-        lambda wildcards: run_files(wildcards.experiment, "posterior.nc"),
+        lambda wildcards: run_files(wildcards.experiment, "posterior.nc", True),
     output:
         png=report(
             f"{EXPERIMENT}/figures/convergence.png",
@@ -154,4 +154,99 @@ rule plot_landscape:
         "Drawing the likelihood landscape of {wildcards.experiment}"
     shell:
         "JAX_PLATFORMS=cpu pdsim plot landscape {params.file} --trajectories {input} "
+        "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+
+
+rule plot_course:
+    input:
+        f"{EXPERIMENT}/course.csv",
+    output:
+        png=report(
+            f"{EXPERIMENT}/figures/course.png",
+            caption="../report/course.rst",
+            category="{experiment}",
+        ),
+        pdf=f"{EXPERIMENT}/figures/course.pdf",
+    log:
+        f"{EXPERIMENT}/logs/plot_course.log",
+    benchmark:
+        f"{EXPERIMENT}/benchmarks/plot_course.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        file=experiment_file,
+        options=section("title"),
+        code=code("plot"),
+        stem=subpath(output.png, strip_suffix=".png"),
+    message:
+        "Drawing the course of {wildcards.experiment}"
+    shell:
+        "JAX_PLATFORMS=cpu pdsim plot course {params.file} --course {input} "
+        "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+
+
+rule plot_densities:
+    input:
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        rollouts=lambda wildcards: run_files(wildcards.experiment, "rollouts.nc", True),
+        posteriors=lambda wildcards: run_files(
+            wildcards.experiment, "posterior.nc", True
+        ),
+    output:
+        png=report(
+            f"{EXPERIMENT}/figures/densities.png",
+            caption="../report/densities.rst",
+            category="{experiment}",
+        ),
+        pdf=f"{EXPERIMENT}/figures/densities.pdf",
+    log:
+        f"{EXPERIMENT}/logs/plot_densities.log",
+    benchmark:
+        f"{EXPERIMENT}/benchmarks/plot_densities.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        file=experiment_file,
+        options=section("title"),
+        code=code("plot"),
+        stem=subpath(output.png, strip_suffix=".png"),
+    message:
+        "Drawing the roll-outs of all runs of {wildcards.experiment}"
+    shell:
+        "JAX_PLATFORMS=cpu pdsim plot densities {params.file} --trajectories {input.trajectories} "
+        "--rollouts {input.rollouts} --posterior {input.posteriors} "
+        "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+
+
+rule plot_posteriors:
+    input:
+        lambda wildcards: run_files(wildcards.experiment, "posterior.nc", True),
+    output:
+        png=report(
+            f"{EXPERIMENT}/figures/posteriors.png",
+            caption="../report/posteriors.rst",
+            category="{experiment}",
+        ),
+        pdf=f"{EXPERIMENT}/figures/posteriors.pdf",
+    log:
+        f"{EXPERIMENT}/logs/plot_posteriors.log",
+    benchmark:
+        f"{EXPERIMENT}/benchmarks/plot_posteriors.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        file=experiment_file,
+        options=section("title", "simulator", "recording"),
+        code=code("plot"),
+        stem=subpath(output.png, strip_suffix=".png"),
+    message:
+        "Drawing the posteriors of {wildcards.experiment}"
+    shell:
+        "JAX_PLATFORMS=cpu pdsim plot posteriors {params.file} --posterior {input} "
         "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"

@@ -45,7 +45,7 @@ rule evaluate:
         runtime=30,
     params:
         file=experiment_file,
-        options=section("simulator", "likelihood"),
+        options=section("simulator", "recording", "likelihood"),
         code=code("evaluate"),
     message:
         "Scoring {wildcards.experiment}, {wildcards.method}, {wildcards.shooting} shooting, "
@@ -58,15 +58,45 @@ rule evaluate:
         "|| {{ cat {log} >&2; exit 2; }}"
 
 
+rule course:
+    input:
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        posterior=f"{RUN}/posterior.nc",
+    output:
+        f"{RUN}/course.csv",
+    log:
+        f"{RUN}/logs/course.log",
+    benchmark:
+        f"{RUN}/benchmarks/course.tsv"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    params:
+        file=experiment_file,
+        options=section("simulator", "recording", "likelihood", "precision"),
+        code=code("course"),
+    message:
+        "Scoring the course of {wildcards.experiment}, {wildcards.method}, "
+        "{wildcards.shooting} shooting, seed {wildcards.seed}"
+    shell:
+        "JAX_PLATFORMS=cpu pdsim course {params.file} --method {wildcards.method} "
+        "--shooting {wildcards.shooting} --seed {wildcards.seed} "
+        "--trajectories {input.trajectories} --posterior {input.posterior} "
+        "--output {output} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+
+
 rule gather:
     input:
-        lambda wildcards: run_files(wildcards.experiment, "metrics.csv"),
+        lambda wildcards: run_files(wildcards.experiment, f"{wildcards.kind}.csv"),
     output:
-        f"{EXPERIMENT}/metrics.csv",
+        f"{EXPERIMENT}/{{kind}}.csv",
     log:
-        f"{EXPERIMENT}/logs/gather.log",
+        f"{EXPERIMENT}/logs/gather_{{kind}}.log",
     benchmark:
-        f"{EXPERIMENT}/benchmarks/gather.tsv"
+        f"{EXPERIMENT}/benchmarks/gather_{{kind}}.tsv"
+    wildcard_constraints:
+        kind="metrics|course",
     threads: 1
     resources:
         mem_mb=500,
@@ -74,6 +104,6 @@ rule gather:
     params:
         code=code("evaluate"),
     message:
-        "Gathering the metrics of {wildcards.experiment}"
+        "Gathering the {wildcards.kind} of {wildcards.experiment}"
     shell:
-        "pdsim gather {input} --output {output} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+        "pdsim gather {input} --kind {wildcards.kind} --output {output} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"

@@ -22,11 +22,11 @@ rule download:
 
 rule record:
     output:
-        f"{EXPERIMENT}/recording/{{run}}.csv",
+        directory(f"{EXPERIMENT}/recording"),
     log:
-        f"{EXPERIMENT}/logs/record_{{run}}.log",
+        f"{EXPERIMENT}/logs/record.log",
     benchmark:
-        f"{EXPERIMENT}/benchmarks/record_{{run}}.tsv"
+        f"{EXPERIMENT}/benchmarks/record.tsv"
     threads: 1
     resources:
         mem_mb=500,
@@ -36,9 +36,9 @@ rule record:
         options=section("recording"),
         code=code("record"),
     message:
-        "Recording run {wildcards.run} of {wildcards.experiment} with a synthetic camera"
+        "Recording {wildcards.experiment} with a synthetic camera"
     shell:
-        "pdsim record {params.file} --run {wildcards.run} --output {output} >{log} 2>&1 "
+        "pdsim record {params.file} --output {output} >{log} 2>&1 "
         "|| {{ cat {log} >&2; exit 2; }}"
 
 

@@ -5,7 +5,14 @@ rule table:
     input:
         f"{EXPERIMENT}/metrics.csv",
     output:
-        multiext(f"{EXPERIMENT}/tables/comparison", ".csv", ".md", ".tex"),
+        multiext(
+            f"{EXPERIMENT}/tables/",
+            *(
+                f"{name}.{suffix}"
+                for name in ("comparison", "table_1", "table_2")
+                for suffix in ("csv", "md", "tex")
+            ),
+        ),
     log:
         f"{EXPERIMENT}/logs/table.log",
     benchmark:
@@ -18,12 +25,48 @@ rule table:
         file=experiment_file,
         options=section("paper_table"),
         code=code("summarise"),
-        stem=subpath(output[0], strip_suffix=".csv"),
+        folder=subpath(output[0], parent=True),
     message:
         "Writing the tables of {wildcards.experiment}"
     shell:
         "JAX_PLATFORMS=cpu pdsim table {params.file} --metrics {input} "
-        "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+        "--folder {params.folder} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+
+
+# The same tables cut at a number of roll-outs: ask for tables/rollouts_100000/table_1.csv.
+rule cut_table:
+    input:
+        f"{EXPERIMENT}/course.csv",
+    output:
+        multiext(
+            f"{EXPERIMENT}/tables/rollouts_{{count}}/",
+            *(
+                f"{name}.{suffix}"
+                for name in ("comparison", "table_1", "table_2")
+                for suffix in ("csv", "md", "tex")
+            ),
+        ),
+    log:
+        f"{EXPERIMENT}/logs/table_{{count}}.log",
+    benchmark:
+        f"{EXPERIMENT}/benchmarks/table_{{count}}.tsv"
+    wildcard_constraints:
+        count=r"\d+",
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        file=experiment_file,
+        options=section("paper_table"),
+        code=code("summarise"),
+        folder=subpath(output[0], parent=True),
+    message:
+        "Writing the tables of {wildcards.experiment} at {wildcards.count} roll-outs"
+    shell:
+        "JAX_PLATFORMS=cpu pdsim table {params.file} --metrics {input} "
+        "--rollouts {wildcards.count} --folder {params.folder} >{log} 2>&1 "
+        "|| {{ cat {log} >&2; exit 2; }}"
 
 
 rule write_report:
@@ -55,6 +98,7 @@ rule write_report:
             "simulator",
             "recording",
             "paper_table",
+            "runs",
             "seeds",
         ),
         code=code("summarise"),

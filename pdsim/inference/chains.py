@@ -1,0 +1,183 @@
+"""What Markov-chain samplers share: the trace of their chains, its draws and its diagnostics."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from blackjax import diagnostics
+
+from pdsim.inference.estimator import Done, Info, iterate
+from pdsim.inference.target import Target
+from pdsim.likelihood.problem import Position, Problem
+
+# A trace keeps about this many draws of all chains together, and this many of each at least.
+_TOGETHER, _EACH = 20_000, 40
+
+
+class Trace(NamedTuple):
+    """Past positions of all chains, evenly thinned: half of it is dropped whenever it is full.
+
+    Attributes:
+        kept: (draw, chain, width), every stride-th of those recorded; the parameters alone if the
+            draws are never taken from here.
+        last: (draw, chain, dimension), the latest positions, unthinned.
+        stride: iterations between two kept draws.
+        seen: iterations recorded.
+        moved: whether there was any iteration, recorded or not.
+    """
+
+    kept: np.ndarray
+    last: np.ndarray
+    stride: int
+    seen: int
+    moved: bool
+
+    @classmethod
+    def start(cls, z: np.ndarray, width: int) -> "Trace":
+        """A trace of nothing yet but the start (chain, dimension)."""
+        return cls(np.empty((0, len(z), width), z.dtype), np.asarray(z)[None], 1, 0, False)
+
+    def extend(self, z: np.ndarray, latest: int, skip: int = 0) -> "Trace":
+        """Append positions (iteration, chain, dimension).
+
+        Args:
+            latest: how many of the last positions to keep whole.
+            skip: how many of the first not to record.
+        """
+        if len(z) == 0:
+            return self
+        stride, seen, recorded = int(self.stride), int(self.seen), z[skip:]
+        recorded = recorded[:, :, : self.kept.shape[2]]
+        number = seen + np.arange(len(recorded))
+        kept = np.concatenate([self.kept, recorded[number % stride == 0]])
+        while len(kept) > max(2 * latest, _TOGETHER // z.shape[1], _EACH):
+            kept, stride = kept[::2], 2 * stride
+        last = np.concatenate([self.last, z]) if self.moved else z
+        return Trace(kept, last[-latest:], stride, seen + len(recorded), True)
+
+
+class ChainState(NamedTuple):
+    """The sampler's own state and the trace."""
+
+    sampler: Any
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Draws and diagnostics of a sampler whose state is a ``ChainState``."""
+
+    settings: Any  # a ChainConfig
+    particle_count: int
+    iteration_count: int
+    sample_kind: ClassVar[str] = "mcmc"
+
+    def target(self, problem: Problem) -> Target:
+        """Return the density sampled."""
+        return Target(problem, self.settings.defect_deviation)
+
+    def walkers(self, problem: Problem) -> int:
+        """Number of chains."""
+        raise NotImplementedError
+
+    def chain_count(self, problem: Problem) -> int:
+        return min(self.walkers(problem), self.particle_count)
+
+    def per_chain(self, problem: Problem) -> int:
+        """Draws of each chain; all together are at most ``particle_count``."""
+        return max(self.particle_count // self.walkers(problem), 1)
+
+    def trace(self, problem: Problem, z: np.ndarray) -> Trace:
+        """Return the empty trace of chains that start at z."""
+        whole = self.per_chain(problem) > 1
+        return Trace.start(z, z.shape[1] if whole else problem.space.dimension)
+
+    def settled(self, state: ChainState) -> np.ndarray:
+        """The kept part of the trace without the burn-in, (draw, chain, dimension)."""
+        kept = np.asarray(state.trace.kept)
+        return kept[int(self.settings.burn_in * len(kept)) :]
+
+    def draws(self, problem: Problem, state: ChainState) -> Position:
+        """Return the draws, chain by chain.
+
+        With more chains than draws, the last position of evenly chosen chains. Fewer draws than
+        asked for, and no copies, while the trace is short.
+        """
+        chains, wanted = self.walkers(problem), self.per_chain(problem)
+        last = np.asarray(state.trace.last)
+        chosen = self.settled(state)
+        if self.settings.keep == "last" or wanted == 1 or len(chosen) == 0:
+            chosen = last[-wanted:]
+        else:
+            number = np.linspace(0, len(chosen) - 1, min(wanted, len(chosen)))
+            chosen = chosen[np.round(number).astype(int)]
+        members = np.round(np.linspace(0, chains - 1, self.chain_count(problem))).astype(int)
+        z = np.swapaxes(chosen[:, members], 0, 1)
+        return self.target(problem).position(jnp.asarray(z.reshape(-1, z.shape[-1])))
+
+    def diagnostics(self, problem: Problem, state: ChainState) -> dict[str, jax.Array]:
+        position = self.draws(problem, state)
+        log_likelihood, _ = problem.evaluate(position)
+        return {
+            "diverging": ~jnp.isfinite(log_likelihood),
+            "limit_violation": jnp.zeros_like(log_likelihood),
+        }
+
+    def convergence(self, problem: Problem, state: ChainState) -> dict[str, jax.Array]:
+        """Rank-normalised split R-hat and bulk effective sample size (Vehtari et al., 2021)."""
+        count = problem.space.dimension
+        settled = self.settled(state)[..., :count]
+        if len(settled) < 8:
+            missing = jnp.full(count, jnp.nan)
+            return {"r_hat": missing, "ess_bulk": missing}
+        x = jnp.asarray(np.swapaxes(settled, 0, 1))
+        size = diagnostics.ess_bulk(x)
+        # Between split chains too: R-hat of one chain compares its halves.
+        scale = diagnostics.rhat(x) if x.shape[0] > 1 else diagnostics.rhat(_halves(x))
+        return {"r_hat": jnp.atleast_1d(scale), "ess_bulk": jnp.atleast_1d(size)}
+
+
+def _halves(x: jax.Array) -> jax.Array:
+    half = x.shape[1] // 2
+    return jnp.concatenate([x[:, :half], x[:, half : 2 * half]])
+
+
+class SteppedChains(Chains):
+    """Chains with a pure ``step``; ``recorded`` returns the positions that go into the trace."""
+
+    def walkers(self, problem: Problem) -> int:
+        del problem
+        return self.settings.chain_count
+
+    def discarded(self, problem: Problem) -> int:
+        """Number of first iterations that do not belong to the chains."""
+        del problem
+        return 0
+
+    def advance(
+        self,
+        problem: Problem,
+        state: ChainState,
+        *,
+        seed: int,
+        done: Done,
+        until: int,
+        capacity: int,
+    ) -> tuple[ChainState, Info]:
+        sampler, count, (info, z) = iterate(
+            self,
+            problem,
+            state.sampler,
+            jax.random.key(seed),
+            jnp.array(done.iterations),
+            jnp.array(done.evaluations),
+            until,
+            length=max(capacity // self.walkers(problem), 1),
+            cost=self.cost(problem),
+        )
+        done_now = int(count)
+        skip = max(self.discarded(problem) - done.iterations, 0)
+        trace = state.trace.extend(np.asarray(z)[:done_now], self.per_chain(problem), skip)
+        return ChainState(sampler, trace), jax.tree.map(lambda rows: rows[:done_now], info)

@@ -1,0 +1,111 @@
+"""Emcee: the affine-invariant ensemble sampler (Goodman and Weare, 2010), all walkers at once."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, NamedTuple
+
+import emcee
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pdsim.inference.chains import Chains, ChainState
+from pdsim.inference.estimator import Done, Info, summarise
+from pdsim.inference.target import Target
+from pdsim.likelihood.problem import Problem
+from pdsim.settings import EmceeConfig
+
+# emcee takes differences of log densities: what does not exist is very unlikely, not −∞.
+_NOTHING = -1e300
+
+
+class Ensemble(NamedTuple):
+    """The walkers.
+
+    Attributes:
+        z: (walker, dimension).
+        log_density: (walker,).
+        evaluation: (walker, 2), log likelihood and largest defect.
+    """
+
+    z: np.ndarray
+    log_density: np.ndarray
+    evaluation: np.ndarray
+
+
+@jax.jit
+def _evaluate(target: Target, z: jax.Array):
+    value, evaluation = target.log_density(z)
+    return jnp.where(jnp.isfinite(value), value, _NOTHING), *evaluation
+
+
+def _evaluated(target: Target, z: np.ndarray) -> np.ndarray:
+    """Log density, log likelihood and largest defect of each walker, (walker, 3)."""
+    return np.stack([np.asarray(part) for part in _evaluate(target, jnp.asarray(z))], axis=1)
+
+
+@dataclass(frozen=True)
+class Emcee(Chains):
+    """Stretch moves of half of the ensemble along lines to the other half.
+
+    The ensemble needs two walkers for each dimension, so with shooting variables it may be larger
+    than the number of particles asked for, and does fewer iterations in return.
+    """
+
+    settings: EmceeConfig
+    uses_gradients: ClassVar[bool] = False
+
+    def walkers(self, problem: Problem) -> int:
+        least = 2 * self.target(problem).dimension + 2
+        return max(self.particle_count + self.particle_count % 2, least)
+
+    def cost(self, problem: Problem) -> int:
+        return self.walkers(problem)
+
+    def init(self, problem: Problem, seed: int) -> ChainState:
+        target = self.target(problem)
+        z = target.starts(self.walkers(problem), seed)
+        values = _evaluated(target, z)
+        return ChainState(Ensemble(z, values[:, 0], values[:, 1:]), self.trace(problem, z))
+
+    def advance(
+        self, problem: Problem, state: ChainState, *, seed: int, done: Done, until: int, capacity
+    ) -> tuple[ChainState, Info]:
+        del capacity
+        ensemble = state.sampler
+        count, dimension = np.shape(ensemble.z)
+        target = self.target(problem)
+        sampler = emcee.EnsembleSampler(
+            count,
+            dimension,
+            partial(_evaluated, target),
+            moves=emcee.moves.StretchMove(a=self.settings.stretch),
+            vectorize=True,
+        )
+        source = np.random.SeedSequence([seed, done.iterations])
+        start = emcee.State(
+            np.asarray(ensemble.z),
+            log_prob=np.asarray(ensemble.log_density),
+            blobs=np.asarray(ensemble.evaluation),
+            random_state=np.random.RandomState(source.generate_state(8)).get_state(),
+        )
+        iterations = (until - done.evaluations) // count
+        results = [
+            Ensemble(result.coords.copy(), result.log_prob.copy(), result.blobs.copy())
+            for result in sampler.sample(
+                start, iterations=iterations, store=False, skip_initial_state_check=True
+            )
+        ]
+        every = Ensemble(*(np.stack(field) for field in zip(*results, strict=True)))
+        before = np.concatenate([start.coords[None], every.z[:-1]])
+        moved = (every.z != before).any(axis=2).mean(axis=1)
+        info = jax.vmap(partial(summarise, evaluations=count))(
+            jnp.asarray(every.log_density > _NOTHING),
+            *jnp.asarray(np.moveaxis(every.evaluation, 2, 0)),
+            acceptance=jnp.asarray(moved),
+        )
+        trace = state.trace.extend(every.z, self.per_chain(problem))
+        return ChainState(results[-1], trace), info
+
+
+ESTIMATOR = Emcee

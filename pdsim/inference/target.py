@@ -1,0 +1,81 @@
+"""The density that samplers see: parameters and shooting variables as one unbounded vector.
+
+Parameters are logits of their unit coordinates, u = 1/(1 + exp(−z)), so that no sampler can leave
+the limits, and the density carries |du/dz| = u (1 − u). Shooting variables are counted from the
+smoothed recording in units of σ_def. The defects enter as the Gaussian term of Eq. 5, those of all
+trajectories: with a sum over trajectories (Eq. 9) a term inside each summand would leave the
+shooting variables of the others without any density.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pdsim.inference.estimator import largest_defect
+from pdsim.likelihood.problem import Position, Problem
+
+# How far from a face of the unit box a start may be: logits of 0 and 1 are infinite.
+_MARGIN = 1e-3
+
+
+class Evaluation(NamedTuple):
+    """What one evaluation tells of each position, (position,).
+
+    Attributes:
+        log_likelihood: of the observations alone.
+        largest_defect: scaled state units.
+    """
+
+    log_likelihood: jax.Array
+    largest_defect: jax.Array
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Target:
+    """Unnormalised posterior density over vectors z of length ``dimension``."""
+
+    problem: Problem
+    defect_deviation: float = field(metadata={"static": True})
+
+    @property
+    def dimension(self) -> int:
+        return self.problem.space.dimension + self.problem.start_shooting().size
+
+    def position(self, z: jax.Array) -> Position:
+        """Map vectors (n, dimension) to parameters and shooting variables."""
+        guess = self.problem.start_shooting()
+        count = self.problem.space.dimension
+        offset = z[:, count:].reshape(len(z), *guess.shape)
+        return Position(jax.nn.sigmoid(z[:, :count]), guess + self.defect_deviation * offset)
+
+    def log_density(self, z: jax.Array) -> tuple[jax.Array, Evaluation]:
+        """Log density at vectors (n, dimension) up to a constant; −∞ where it is not finite."""
+        position = self.position(z)
+        log_likelihood, defects = self.problem.evaluate(position)
+        logits = z[:, : self.problem.space.dimension]
+        log_slope = jax.nn.log_sigmoid(logits) + jax.nn.log_sigmoid(-logits)
+        misfit = (defects / self.defect_deviation).reshape(len(z), -1)
+        value = (
+            log_likelihood
+            + self.problem.space.log_prior(position.parameters)
+            + log_slope.sum(axis=1)
+            - 0.5 * (misfit**2).sum(axis=1)
+        )
+        value = jnp.where(jnp.isfinite(value), value, -jnp.inf)
+        return value, Evaluation(log_likelihood, largest_defect(defects))
+
+    def starts(self, count: int, seed: int) -> np.ndarray:
+        """Vectors to start from (count, dimension): the centre for one, else Sobol points.
+
+        Shooting variables of several starts are scattered by σ_def about the smoothed recording.
+        """
+        parameters = self.problem.space.dimension
+        if count == 1:
+            return np.zeros((1, self.dimension))
+        unit = np.clip(self.problem.space.sobol(count, seed), _MARGIN, 1 - _MARGIN)
+        offsets = np.random.default_rng(seed).normal(size=(count, self.dimension - parameters))
+        return np.concatenate([np.log(unit / (1 - unit)), offsets], axis=1)
