@@ -49,7 +49,7 @@ def _experiment(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(parser: argparse.ArgumentParser, *, budget: bool = False) -> None:
-    parser.add_argument("--method", required=True, choices=tuple(SETTINGS), help="estimator")
+    parser.add_argument("--method", required=True, help=f"estimator: {', '.join(SETTINGS)}")
     parser.add_argument("--shooting", required=True, choices=("single", "multiple"))
     parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
     if budget:
@@ -135,7 +135,7 @@ def _parser() -> argparse.ArgumentParser:
 
     p = verb("tune", "Search an estimator's settings on the training recordings alone.")
     _experiment(p)
-    p.add_argument("--method", required=True, choices=tuple(SETTINGS), help="estimator")
+    p.add_argument("--method", required=True, help=f"estimator: {', '.join(SETTINGS)}")
     p.add_argument("--shooting", required=True, choices=("single", "multiple"))
     _files(p, "trajectories", "output")
 

@@ -30,7 +30,7 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
 
 
 def write_folder_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Call ``write`` on a new folder beside ``path``, then rename it; a folder there is replaced."""
+    """Call ``write`` on a new folder, then rename it to ``path``, which it replaces."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as scratch:

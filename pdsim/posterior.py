@@ -1,8 +1,8 @@
 """The NetCDF layout of a posterior, as ArviZ reads it.
 
 Groups: ``posterior`` (one variable per parameter, dims ``(chain, draw)``, physical units),
-``sample_stats``, ``prior``, ``shooting`` (start states and defects of the windows), ``history`` (one
-value per iteration), ``course`` (the draws as they stood after more and more roll-outs) and
+``sample_stats``, ``prior``, ``shooting`` (start states and defects of the windows), ``history``
+(one value per iteration), ``course`` (the draws as they stood after more and more roll-outs) and
 ``convergence`` (R-hat and effective sample size of Markov chains). Particles are one chain; the
 attribute ``sample_kind`` tells what the draws are.
 """
@@ -51,7 +51,7 @@ def assemble(
     shooting: xr.Dataset,
     history: Mapping[str, np.ndarray],
     course: Mapping[str, np.ndarray],
-    convergence: Mapping[str, np.ndarray],
+    convergence: Mapping[str, Any],
     attributes: Mapping[str, Any],
 ) -> xr.DataTree:
     """Assemble the file.

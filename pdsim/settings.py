@@ -38,9 +38,15 @@ class CsvgdConfig(SvgdConfig):
         (1.0, 0.01), description="σ_def at the start and at the end, in scaled state units"
     )
     tightening: float = Field(
-        0.8, gt=0, le=1, description="share of the iterations over which σ_def goes to its end"
+        0.8, gt=0, le=1, description="share of the others over which σ_def goes to its end"
     )
     limit_scale: Positive = Field(0.003, description="σ of the limit constraints, unit-box units")
+    joining: float = Field(
+        0.3,
+        ge=0,
+        lt=1,
+        description="last share of the iterations, in which the gaps are closed by elimination",
+    )
 
 
 class SamplerConfig(Section):

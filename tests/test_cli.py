@@ -41,7 +41,7 @@ def test_as_a_module():
              "--output", "o"],
             ["t.nc", "no such file"],
         ),
-        (["record", "{calibrated}", "--run", "0", "--output", "o"], ["not camera"]),
+        (["record", "{calibrated}", "--output", "o"], ["not camera"]),
         (["plot", "density", "{demo}", "--stem", "s"], ["--trajectories", "--rollouts"]),
         (
             ["plot", "landscape", "{calibrated}", "--trajectories", "t", "--stem", "s"],

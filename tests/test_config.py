@@ -8,7 +8,15 @@ from pdsim.config import load_experiment, schemas, workflow_config
 from pdsim.errors import PdsimError
 from pdsim.reference import config_readme
 
-EXPERIMENTS = ("demo", "ibm_published", "ibm_calibrated", "ibm_chaotic")
+EXPERIMENTS = (
+    "demo",
+    "synthetic",
+    "modes_product",
+    "modes_sum",
+    "ibm_published",
+    "ibm_calibrated",
+    "ibm_chaotic",
+)
 
 
 @pytest.fixture
@@ -34,7 +42,7 @@ def test_the_workflow_s_config_is_valid(root):
     values = yaml.safe_load((root / "config/config.yaml").read_text())
     jsonschema.validate(values, json.loads(schemas()["config.schema.json"]))
     settings = workflow_config(values, "config/config.yaml")
-    assert set(settings.groups) == {"demo", "pendulum"}
+    assert set(settings.groups) == {"demo", "synthetic", "modes", "pendulum"}
 
 
 def test_generated_files_are_up_to_date(root):
@@ -134,7 +142,7 @@ def test_an_unknown_budget_is_named(root):
 def test_inference_options_hold_what_inference_uses_and_no_more(root):
     """The truth, the title and another estimator's settings must not rerun inference."""
     experiment = load_experiment(root / "config/experiments/demo.yaml")
-    options = experiment.inference_options("svgd", "quick")
+    options = experiment.inference_options("svgd", "single", experiment.budget("quick"))
     assert set(options) == {"simulator", "likelihood", "estimator", "budget", "precision"}
     assert "truth" not in json.dumps(options)
     assert "defect_scale" not in options["estimator"]

@@ -1,7 +1,8 @@
 """Metrics over the course of the estimation, against roll-outs and against time (like Fig. 4)."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 
 from pdsim.figures import style
@@ -34,21 +35,22 @@ def draw(table: pd.DataFrame, title: str, stem: str) -> None:
         len(metrics), 2, figsize=(9.5, 2.1 * len(metrics) + 0.8), sharex="col", sharey="row",
         squeeze=False,
     )  # fmt: skip
-    handles = {}
+    handles: dict[tuple[str, str], Any] = {}
     for row, metric in enumerate(metrics):
         part = table[table["metric"] == metric]
         for column, axis_name in enumerate(_AXES):
             axis = axes[row, column]
-            for run, entries in part.groupby(["method", "shooting"], sort=False):
+            for (method, shooting), entries in part.groupby(["method", "shooting"], sort=False):
+                run = (str(method), str(shooting))
                 handles[run] = _line(axis, entries, axis_name, *run)
             axis.set_xscale("log")
         axes[row, 0].set_ylabel(METRICS[metric])
-        _scale(axes[row, 0], part["value"].dropna().to_numpy())
+        _scale(axes[row, 0], part)
     for column, label in enumerate(_AXES.values()):
         axes[-1, column].set_xlabel(label)
     figure.legend(
-        handles=list(handles.values()),
-        labels=[style.run_label(*run) for run in handles],
+        list(handles.values()),
+        [style.run_label(*run) for run in handles],
         loc="outside lower center",
         ncols=4,
     )
@@ -69,15 +71,17 @@ def _line(axis, entries: pd.DataFrame, axis_name: str, method: str, shooting: st
     return axis.plot(x, grouped["value"].median(), linewidth=1.3, **look)[0]
 
 
-def _scale(axis, values: np.ndarray) -> None:
-    """Leave out the wildest tenth of the values, and use a logarithm where they span decades."""
-    if len(values) == 0:
+def _scale(axis, part: pd.DataFrame) -> None:
+    """Show where every run ends; leave out the wildest of the rest; a logarithm for decades."""
+    known = part.dropna(subset="value")
+    if known.empty:
         return
-    low, high = np.quantile(values, [0.0, 0.95])
+    last = known.sort_values("rollouts").groupby(["method", "shooting", "seed"])["value"].last()
+    low = min(known["value"].quantile(0.02), last.min())
+    high = max(known["value"].quantile(0.9), last.quantile(0.95))
     if low > 0 and high / low > 30:
         axis.set_yscale("log")
-        axis.set_ylim(0.8 * low, 1.5 * high)
+        axis.set_ylim(0.8 * low, 1.3 * high)
     else:
-        low = np.quantile(values, 0.02)
         margin = 0.08 * max(high - low, 1e-9)
         axis.set_ylim(low - margin, high + margin)

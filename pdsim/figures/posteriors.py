@@ -32,7 +32,7 @@ class Truth(NamedTuple):
 def draw(
     panels: Sequence[Panel],
     truth: Truth | None,
-    limits: tuple[tuple[float, float], tuple[float, float]],
+    limits: np.ndarray,
     labels: tuple[str, str],
     title: str,
     stem: str,
@@ -42,7 +42,7 @@ def draw(
     Contours are the ellipses that hold 50 % and 90 % of the true Gaussian.
 
     Args:
-        limits: what the axes span, for the first and the second parameter.
+        limits: (2, 2) what the axes span, for the first and the second parameter.
         labels: of the two, with units.
     """
     style.apply()
@@ -76,7 +76,7 @@ def draw(
 
 
 def _outside(draws: np.ndarray, limits) -> int:
-    low, high = np.array(limits).T
+    low, high = limits.T
     return int(((draws < low) | (draws > high)).any(axis=1).sum())
 
 
@@ -85,7 +85,7 @@ def _draw_truth(axis, truth: Truth) -> None:
         *truth.points.T, "*", markersize=7, color=style.TRUTH, markeredgecolor="white",
         markeredgewidth=0.4, label="true values of the training recordings",
     )  # fmt: skip
-    if truth.covariance is None:
+    if truth.mean is None or truth.covariance is None:
         return
     angle = np.linspace(0, 2 * np.pi, 200)
     circle = np.linalg.cholesky(truth.covariance) @ np.stack([np.cos(angle), np.sin(angle)])

@@ -78,7 +78,8 @@ class State(NamedTuple):
         proposal: mixture the next samples are drawn from.
         z: (sample, D), latest.
         finite: (sample,), of the latest.
-        past_z, past_value: (iteration, sample, D) and (iteration, sample) samples and log densities.
+        past_z: samples, (iteration, sample, D).
+        past_value: their log densities, (iteration, sample).
         past_proposal: mixtures they came from, iterations in front.
     """
 

@@ -89,8 +89,9 @@ class Chains:
         """Draws of each chain; all together are at most ``particle_count``."""
         return max(self.particle_count // self.walkers(problem), 1)
 
-    def trace(self, problem: Problem, z: np.ndarray) -> Trace:
-        """Return the empty trace of chains that start at z."""
+    def trace(self, problem: Problem, start: np.ndarray | jax.Array) -> Trace:
+        """Return the empty trace of chains that start at (chain, dimension)."""
+        z = np.asarray(start)
         whole = self.per_chain(problem) > 1
         return Trace.start(z, z.shape[1] if whole else problem.space.dimension)
 
@@ -150,6 +151,10 @@ class SteppedChains(Chains):
     def walkers(self, problem: Problem) -> int:
         del problem
         return self.settings.chain_count
+
+    def cost(self, problem: Problem) -> int:
+        """Evaluations of one iteration, at most."""
+        raise NotImplementedError
 
     def discarded(self, problem: Problem) -> int:
         """Number of first iterations that do not belong to the chains."""

@@ -83,27 +83,57 @@ class Csvgd(Stepwise):
     def defect_scale(self, iteration: jax.Array) -> jax.Array:
         """σ_def at an iteration: from loose to tight, geometrically, then constant."""
         loose, tight = self.settings.defect_scale
-        share = iteration / (self.settings.tightening * self.iteration_count)
+        share = iteration / (self.settings.tightening * self.first_joined())
         return loose * (tight / loose) ** jnp.minimum(share, 1.0)
+
+    def first_joined(self) -> float:
+        """Iteration from which on the gaps are closed by elimination."""
+        return (1 - self.settings.joining) * self.iteration_count
 
     def step(self, key: jax.Array, problem: Problem, state: State) -> tuple[State, Info]:
         del key
         settings, particles = self.settings, state.particles
         x, shooting = particles.position
 
-        def evaluate(x, shooting):
-            inside = jnp.clip(x, 0.0, 1.0)
-            log_likelihood, defects = problem.evaluate(Position(inside, shooting))
-            return (log_likelihood + problem.space.log_prior(inside), defects), log_likelihood
-
-        (value, defects), pullback, log_likelihood = jax.vjp(evaluate, x, shooting, has_aux=True)
         sigma = self.defect_scale(particles.iteration)
+
+        def constrained(x, shooting):
+            def evaluate(x, shooting):
+                inside = jnp.clip(x, 0.0, 1.0)
+                log_likelihood, defects = problem.evaluate(Position(inside, shooting))
+                return (log_likelihood + problem.space.log_prior(inside), defects), log_likelihood
+
+            (value, defects), pullback, log_likelihood = jax.vjp(
+                evaluate, x, shooting, has_aux=True
+            )
+            force = constraint_force(
+                state.defect_multipliers, defects / sigma, settings.damping, sigma
+            )
+            score, pull = pullback((jnp.ones_like(value), jnp.zeros_like(force)))
+            own, pull_defects = pullback((jnp.zeros_like(value), -force))
+            return value, log_likelihood, defects, score, own, pull + pull_defects, shooting
+
+        def joined(x, shooting):
+            def evaluate(x):
+                inside = jnp.clip(x, 0.0, 1.0)
+                log_likelihood, shooting = problem.joined(inside)
+                return log_likelihood + problem.space.log_prior(inside), (log_likelihood, shooting)
+
+            value, pullback, (log_likelihood, shooting) = jax.vjp(evaluate, x, has_aux=True)
+            (score,) = pullback(jnp.ones_like(value))
+            nothing = jnp.zeros_like(shooting)
+            return value, log_likelihood, nothing, score, jnp.zeros_like(x), nothing, shooting
+
+        value, log_likelihood, defects, score, own, pull_shooting, shooting = jax.lax.cond(
+            particles.iteration < self.first_joined(), constrained, joined, x, shooting
+        )
         g_defect = defects / sigma
         g_limit = (jnp.clip(x, 0.0, 1.0) - x) / settings.limit_scale
-        force = constraint_force(state.defect_multipliers, g_defect, settings.damping, sigma)
-        score, pull_shooting = pullback((jnp.ones_like(value), -force))
+        finite_starts = all_finite(shooting)
+        shooting = keep_rows(finite_starts, shooting, particles.position.shooting)
+        particles = particles._replace(position=Position(x, shooting))
 
-        finite = all_finite(value, defects, score, pull_shooting)
+        finite = all_finite(value, defects, score, own, pull_shooting)
         score = limit_score(jnp.where(finite[:, None], score, 0.0), settings.gradient_limit)
         phi, bandwidth = stein_direction(x, score, finite)
         # ∂g_lim/∂θ is −1/σ_lim outside the limits, so its term enters with a plus.
@@ -111,7 +141,8 @@ class Csvgd(Stepwise):
             state.limit_multipliers, g_limit, settings.damping, settings.limit_scale
         )
         pull_shooting = keep_rows(finite, pull_shooting, jnp.zeros_like(shooting))
-        ascent = Position(phi + limit_force, pull_shooting)
+        own = keep_rows(finite, own, jnp.zeros_like(own))
+        ascent = Position(phi + own + limit_force, pull_shooting)
         step_size = decayed(
             settings.step_size, settings.step_decay, particles.iteration, self.iteration_count
         )
@@ -136,9 +167,12 @@ class Csvgd(Stepwise):
         return State(moved, *multipliers), info
 
     def draws(self, problem: Problem, state: State) -> Position:
-        del problem
         x, shooting = state.particles.position
-        return Position(jnp.clip(x, 0.0, 1.0), shooting)
+        inside = jnp.clip(x, 0.0, 1.0)
+        if state.particles.iteration > self.first_joined():
+            _, closed = problem.joined(inside)
+            shooting = keep_rows(all_finite(closed), closed, shooting)
+        return Position(inside, shooting)
 
     def diagnostics(self, problem: Problem, state: State) -> dict[str, jax.Array]:
         del problem

@@ -22,6 +22,8 @@ from pdsim.settings import NutsConfig
 
 # Fewer iterations than this adapt nothing that is worth having.
 _LEAST_WARMUP = 20
+# How often a chain may be moved before it starts.
+_TRIES = 20
 
 
 class Sampler(NamedTuple):
@@ -79,7 +81,16 @@ class Nuts(SteppedChains):
         (mass_init, _, _), (dual_init, _, _) = self._adaptations()
         every = jnp.ones(len(z), z.dtype)
         mass = jax.vmap(lambda _: mass_init(target.dimension))(every)
-        chain = jax.jit(jax.vmap(lambda z: nuts.init(z, self._log_density(problem))))(z)
+        begin = jax.jit(jax.vmap(lambda z: nuts.init(z, self._log_density(problem))))
+        chain = begin(z)
+        for _ in range(_TRIES):
+            finite = jnp.isfinite(chain.logdensity)
+            if finite.all() or not finite.any():
+                break
+            # No move is ever accepted from where the density is 0: go half-way to the others.
+            middle = (z + z[finite].mean(axis=0)) / 2
+            z = jnp.where(finite[:, None], z, middle)
+            chain = begin(z)
         sampler = Sampler(
             chain,
             jax.vmap(dual_init)(0.1 * every),

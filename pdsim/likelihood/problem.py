@@ -46,6 +46,17 @@ class Problem(Protocol):
         """Return the log likelihood (particle,) and the defects, shaped as ``shooting``."""
         ...
 
+    def joined(self, parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Evaluate with every window started where the one before ended: without defects.
+
+        Args:
+            parameters: (particle, M) unit coordinates.
+
+        Returns:
+            The log likelihood (particle,), and the shooting variables that close all gaps.
+        """
+        ...
+
 
 def combine_trajectories(log_likelihood: jax.Array, combination: str) -> jax.Array:
     """Combine the log likelihoods of a set of trajectories, shape (..., trajectory) → (...).

@@ -10,7 +10,7 @@ import numpy as np
 from pdsim.likelihood.problem import Position, combine_trajectories
 from pdsim.parameters import ParameterSpace
 from pdsim.systems.rollout import squared_error
-from pdsim.systems.system import System
+from pdsim.systems.system import State, System
 from pdsim.trajectories import windows
 
 
@@ -66,24 +66,51 @@ class ShootingProblem:
 
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p(recordings | position) (particle,) and the scaled defects."""
-        parameters = self.space.system_parameters(position.parameters[:, None, None, :])
         later = position.shooting * self.state_scale
         first = jnp.broadcast_to(
             self.first_start[None, :, None, :], (*later.shape[:2], 1, later.shape[-1])
         )
         start = jnp.concatenate([first, later], axis=2)
-        error, end = squared_error(
-            self.system,
-            parameters,
+        error, end = self._windows(
+            position.parameters[:, None, None, :],
             tuple(start[..., i] for i in range(start.shape[-1])),
-            tuple(zip(self.targets, self.precisions, strict=True)),
-            frame_time=self.frame_time,
-            substeps=self.substeps,
+            (self.targets, self.precisions),
         )
         per_trajectory = self.log_normalisation - 0.5 * error.sum(axis=-1)
         arrived = jnp.stack([variable[:, :, :-1] for variable in end], axis=-1)
         defects = position.shooting - arrived / self.state_scale
         return combine_trajectories(per_trajectory, self.combination), defects
+
+    def joined(self, parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return log p(recordings | parameters) of single roll-outs, and the windows' starts."""
+        observed = jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), (self.targets, self.precisions))
+        shape = (len(parameters), self.first_start.shape[0])
+        first = tuple(
+            jnp.broadcast_to(self.first_start[:, i], shape) for i in range(len(self.state_scale))
+        )
+
+        def window(start, observed):
+            error, end = self._windows(parameters[:, None, :], start, observed)
+            return end, (error, end)
+
+        _, (error, ends) = jax.lax.scan(window, first, observed)
+        shooting = jnp.stack([variable[:-1] for variable in ends], axis=-1) / self.state_scale
+        per_trajectory = self.log_normalisation - 0.5 * error.sum(axis=0)
+        return (
+            combine_trajectories(per_trajectory, self.combination),
+            jnp.moveaxis(shooting, 0, 2),
+        )
+
+    def _windows(self, unit: jax.Array, start: State, observed):
+        """Simulate windows, and compare them with their targets and precisions."""
+        return squared_error(
+            self.system,
+            self.space.system_parameters(unit),
+            start,
+            tuple(zip(*observed, strict=True)),
+            frame_time=self.frame_time,
+            substeps=self.substeps,
+        )
 
 
 def shooting_problem(

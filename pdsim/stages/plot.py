@@ -67,7 +67,7 @@ def plot_posteriors(
     _, space = build_simulator(experiment.simulator)
     if space.dimension != 2:
         raise PdsimError(
-            f"{experiment.title}: the posteriors figure is for two parameters, not {space.dimension}"
+            f"{experiment.title}: the posteriors figure needs 2 parameters, not {space.dimension}"
         )
     truth = _true_values(experiment)
     panels = []
@@ -76,16 +76,18 @@ def plot_posteriors(
         label = style.run_label(root["method"], root["shooting"])
         panels.append(posteriors.Panel(label, read_draws(path, space)))
     if truth is None:
-        spans = [(p.lower, p.upper) for p in space.parameters]
+        low, high = np.array([(p.lower, p.upper) for p in space.parameters]).T
+        margin = np.zeros(2)
     else:
         low, high = truth.points.min(axis=0), truth.points.max(axis=0)
         margin = 0.75 * np.maximum(high - low, 0.25)
-        spans = list(zip(low - margin, high + margin, strict=True))
+    first, second = space.parameters
+    spans = np.stack([low - margin, high + margin], axis=1)
     posteriors.draw(
         panels,
         truth,
-        (tuple(spans[0]), tuple(spans[1])),
-        tuple(f"{p.name} [{p.unit}]" for p in space.parameters),
+        spans,
+        (f"{first.name} [{first.unit}]", f"{second.name} [{second.unit}]"),
         experiment.title,
         stem,
     )

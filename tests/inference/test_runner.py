@@ -3,18 +3,18 @@ import numpy as np
 import pytest
 from inference.targets import GaussianProblem, gaussian
 
-from pdsim.config import BudgetConfig, EstimatorsConfig
 from pdsim.errors import PdsimError
 from pdsim.inference import MODULES, load_estimator
 from pdsim.inference.runner import run
 from pdsim.inference.svgd import stein_direction
+from pdsim.settings import SETTINGS, BudgetConfig
 
 PROBLEM = gaussian([0.5, 0.4], np.diag([0.1**2, 0.05**2]))
 
 
 def estimator(method="csvgd", iterations=60, particles=20):
     budget = BudgetConfig(particle_count=particles, iteration_count=iterations)
-    return load_estimator(method, getattr(EstimatorsConfig(), method), budget)
+    return load_estimator(method, SETTINGS[method](), budget)
 
 
 class Interruption(BaseException):
@@ -47,11 +47,12 @@ def test_resume_continues_bit_by_bit(tmp_path, monkeypatch, method):
         with pytest.raises(Interruption):
             run(estimator(method), PROBLEM, checkpoint=checkpoint, **options)
     resumed = run(estimator(method), PROBLEM, checkpoint=checkpoint, resume="require", **options)
-    one, other = (estimator(method).draws(r.state).parameters for r in (whole, resumed))
+    one, other = (estimator(method).draws(PROBLEM, r.state).parameters for r in (whole, resumed))
     np.testing.assert_array_equal(one, other)
     for name in whole.history:
         if name != "seconds":
             np.testing.assert_array_equal(whole.history[name], resumed.history[name], err_msg=name)
+    np.testing.assert_array_equal(whole.course["draws"], resumed.course["draws"])
     assert (np.diff(resumed.history["seconds"]) > 0).all()
 
 
@@ -113,14 +114,18 @@ def cliff():
 def test_diverging_particles_do_not_poison_the_others(cliff, method):
     e = estimator(method, iterations=400, particles=50)
     result = run(e, cliff, seed=0, chunk_size=100)
-    x = np.asarray(e.draws(result.state).parameters)
+    x = np.asarray(e.draws(cliff, result.state).parameters)
     assert np.isfinite(x).all()
+    history = result.history
+    walking = history["evaluations"][0] if method != "nuts" else 10
     # A third of the Sobol points start beyond the cliff: they were counted, and followed the rest.
-    assert result.history["diverging"][0] >= 10
+    if method != "nuts":  # whose first report is of where the chains went, not of where they began
+        assert history["diverging"][0] >= 0.2 * walking
     # The cliff is 2 σ from the mean, so some step over it now and then, and come back.
-    assert result.history["diverging"][-50:].mean() < 2
+    assert history["diverging"][-50:].mean() < 0.06 * walking
     assert np.isfinite(result.history["log_likelihood"]).all()
-    assert x[:, 0].mean() == pytest.approx(0.5, abs=0.03)
+    # 0.494: the Gaussian without its upper 2.3 %.
+    assert x[:, 0].mean() == pytest.approx(0.494, abs=0.04)
 
 
 @pytest.mark.parametrize("method", MODULES)
@@ -128,6 +133,16 @@ def test_a_run_in_which_everything_diverges_says_so(method):
     hopeless = gaussian([np.nan, 0.5], np.diag([0.1**2, 0.1**2]))
     with pytest.raises(PdsimError, match="every particle"):
         run(estimator(method), hopeless, seed=0, chunk_size=20)
+
+
+@pytest.mark.parametrize("method", MODULES)
+def test_a_time_limit_ends_a_run_with_what_it_has(method, caplog):
+    e = estimator(method, iterations=10**6)
+    result = run(e, PROBLEM, seed=0, chunk_size=10, seconds=0.5)
+    assert result.ended == "time"
+    assert "ended after" in caplog.text
+    assert result.history["seconds"][-1] < 60
+    assert np.isfinite(e.draws(PROBLEM, result.state).parameters).all()
 
 
 def test_stein_direction_is_the_formula():

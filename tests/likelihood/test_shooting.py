@@ -131,3 +131,16 @@ def test_gradients_are_those_of_finite_differences(truth):
     )
     found, _ = ravel_pytree(gradient)
     np.testing.assert_allclose(found, numeric, rtol=1e-5, atol=1e-6 * np.abs(numeric).max())
+
+
+@pytest.mark.parametrize("combination", ["sum", "product"])
+def test_joined_windows_are_one_long_roll_out(truth, combination):
+    rng = np.random.default_rng(2)
+    noisy = truth + rng.normal(size=truth.shape) * NOISE
+    single, multiple = (problem(truth, n, combination, noisy) for n in (1, 5))
+    unit = jnp.asarray(rng.uniform(0.2, 0.8, size=(7, 2)))
+    log_likelihood, shooting = multiple.joined(unit)
+    alone, _ = single.evaluate(Position(unit, jnp.zeros((7, 2, 0, 4))))
+    np.testing.assert_allclose(log_likelihood, alone, rtol=1e-9)
+    _, defects = multiple.evaluate(Position(unit, shooting))
+    assert np.abs(defects).max() < 1e-9

@@ -2,7 +2,7 @@ import numpy as np
 from reference import CROOKED
 
 from pdsim.config import CameraConfig
-from pdsim.recordings.camera import pixels, simulate
+from pdsim.recordings.camera import pixels, population_draws, run_parameters, simulate
 from pdsim.recordings.markers import joint_angles
 
 
@@ -19,7 +19,7 @@ def camera(**changes):
 
 def test_the_true_motion_conserves_energy():
     c = camera()
-    states = simulate(c, {}, 500.0, 0)
+    states = simulate(c, run_parameters(c, 0), 500.0, 0)
     from pdsim.systems.double_pendulum import coefficients, energy
 
     values = np.asarray(energy(tuple(states.T), coefficients(c.parameters)))
@@ -28,7 +28,7 @@ def test_the_true_motion_conserves_energy():
 
 def test_pixels_give_the_angles_back_within_the_quantisation():
     c = camera()
-    states = simulate(c, {}, 500.0, 0)
+    states = simulate(c, run_parameters(c, 0), 500.0, 0)
     table = pixels(c, CROOKED["length"], states)
     assert table.shape == (200, 6)
     assert table.dtype == int
@@ -40,5 +40,29 @@ def test_pixels_give_the_angles_back_within_the_quantisation():
 
 def test_the_pivot_drifts():
     c = camera(pivot_drift=5.0)
-    table = pixels(c, CROOKED["length"], simulate(c, {}, 500.0, 0))
+    table = pixels(c, CROOKED["length"], simulate(c, run_parameters(c, 0), 500.0, 0))
     assert np.ptp(table[:, 0]) >= 9
+
+
+def test_a_run_can_have_parameters_of_its_own():
+    c = camera(runs=[{"q": (1.5, 0.4)}, {"q": (1.5, 0.4), "parameters": {"length": 0.2}}])
+    assert run_parameters(c, 0)["length"] == CROOKED["length"]
+    assert run_parameters(c, 1) == c.parameters | {"length": 0.2}
+
+
+def test_a_population_gives_each_run_its_parameters():
+    c = camera(
+        population={
+            "parameters": {"link": ["length", "com_y_1"], "mass": ["mass_2"]},
+            "mean": [0.1, 0.05],
+            "covariance": [[1e-4, 2e-5], [2e-5, 2.5e-5]],
+            "run_count": 4000,
+        }
+    )
+    drawn = population_draws(c.population)
+    np.testing.assert_allclose(drawn.mean(axis=0), [0.1, 0.05], atol=5e-4)
+    np.testing.assert_allclose(np.cov(drawn.T), c.population.covariance, rtol=0.1, atol=2e-6)
+    values = run_parameters(c, 7)
+    assert values["length"] == values["com_y_1"] == drawn[7, 0]
+    assert values["mass_2"] == drawn[7, 1]
+    assert c.run_count == 4000

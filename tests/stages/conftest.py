@@ -5,7 +5,7 @@ import yaml
 
 from pdsim.cli import main
 
-RUNS = (("svgd", "single"), ("csvgd", "multiple"))
+RUNS = (("svgd", "single"), ("csvgd", "multiple"), ("nuts", "single"))
 
 
 @pytest.fixture(scope="session")
@@ -13,6 +13,7 @@ def tiny(root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tiny")
     values = yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
     values["recording"]["test"] = values["recording"]["test"][:4]
+    values["runs"].append({"method": "nuts", "shooting": "single", "settings": {"doublings": 3}})
     values["budgets"] = {"quick": {"particle_count": 12, "iteration_count": 30, "chunk_size": 10}}
     experiment = folder / "tiny.yaml"
     experiment.write_text(yaml.safe_dump(values))
@@ -20,13 +21,10 @@ def tiny(root, tmp_path_factory):
     def pdsim(verb, *arguments, code=0):
         assert main(["--quiet", verb, *map(str, arguments)]) == code
 
-    raw = []
-    for run in range(5):
-        raw.append(folder / f"{run}.csv")
-        pdsim("record", experiment, "--run", run, "--output", raw[-1])
+    pdsim("record", experiment, "--output", folder / "recording")
     trajectories = folder / "trajectories.nc"
-    pdsim("preprocess", experiment, "--raw", *raw, "--output", trajectories)
-    metrics = []
+    pdsim("preprocess", experiment, "--raw", folder / "recording", "--output", trajectories)
+    metrics, courses = [], []
     for method, shooting in RUNS:
         run = folder / method / shooting / "seed0"
         identity = ("--method", method, "--shooting", shooting)
@@ -41,5 +39,8 @@ def tiny(root, tmp_path_factory):
             "evaluate", experiment, *identity, *files,
             "--rollouts", run / "rollouts.nc", "--output", metrics[-1],
         )  # fmt: skip
+        courses.append(run / "course.csv")
+        pdsim("course", experiment, *identity, *files, "--output", courses[-1])
     pdsim("gather", *metrics, "--output", folder / "metrics.csv")
+    pdsim("gather", *courses, "--kind", "course", "--output", folder / "course.csv")
     return folder

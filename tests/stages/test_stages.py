@@ -1,3 +1,4 @@
+import io
 import json
 
 import arviz
@@ -5,13 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+import yaml
 
 from pdsim.cli import main
 from pdsim.files import read_dataset
-from pdsim.stages.evaluate import COLUMNS, read_metrics
-from pdsim.tables import comparison
+from pdsim.stages.course import COURSE_COLUMNS, at_rollouts
+from pdsim.stages.evaluate import COLUMNS, pool, read_metrics
+from pdsim.tables import comparison, paper
 
-RUNS = (("svgd", "single"), ("csvgd", "multiple"))
+# Each with the chains and draws its twelve draws come from: ten chains give ten.
+RUNS = (("svgd", "single", 1, 12), ("csvgd", "multiple", 1, 12), ("nuts", "single", 10, 1))
 
 
 def posterior_file(tiny, method="csvgd", shooting="multiple"):
@@ -28,11 +32,11 @@ def test_trajectories_carry_units_splits_and_sources(tiny):
     assert all(len(digest) == 64 for digest in data["sha256"].values)
 
 
-@pytest.mark.parametrize(("method", "shooting"), RUNS)
-def test_posteriors_open_in_arviz(tiny, method, shooting):
+@pytest.mark.parametrize(("method", "shooting", "chains", "draws"), RUNS)
+def test_posteriors_open_in_arviz(tiny, method, shooting, chains, draws):
     data = arviz.from_netcdf(posterior_file(tiny, method, shooting))
     posterior = data["posterior"]
-    assert dict(posterior.sizes) == {"chain": 1, "draw": 12}
+    assert dict(posterior.sizes) == {"chain": chains, "draw": draws}
     for name in ("link_1", "link_2"):
         assert posterior[name].attrs == {"units": "m", "lower": 0.5, "upper": 5.0}
         assert posterior[name].min() >= 0.5
@@ -43,7 +47,12 @@ def test_posteriors_open_in_arviz(tiny, method, shooting):
 
 def test_posteriors_hold_all_groups_and_their_provenance(tiny):
     tree = xr.open_datatree(posterior_file(tiny), engine="netcdf4")
-    assert set(tree.children) == {"posterior", "sample_stats", "prior", "shooting", "history"}
+    groups = {"posterior", "sample_stats", "prior", "shooting", "history", "course", "convergence"}
+    assert set(tree.children) == groups
+    assert tree["course"]["link_1"].shape == (tree["course"].sizes["snapshot"], 12)
+    np.testing.assert_array_equal(
+        tree["course"]["link_1"].values[-1], tree["posterior"]["link_1"].values[0]
+    )
     assert tree["history"].sizes["iteration"] == 30
     assert tree["shooting"]["defect"].shape == (12, 1, 9, 4)
     stats = tree["sample_stats"]
@@ -55,6 +64,7 @@ def test_posteriors_hold_all_groups_and_their_provenance(tiny):
     )
     attributes = tree.attrs
     assert attributes["sample_kind"] == "particles"
+    assert attributes["ended"] == "budget"
     assert attributes["seed"] == 0
     assert len(attributes["fingerprint"]) == 64
     assert "jax=" in attributes["versions"]
@@ -88,10 +98,12 @@ def test_roll_outs_start_where_the_recording_does(tiny):
 def test_metrics_are_in_long_format_with_every_metric_of_every_run(tiny):
     table = read_metrics(tiny / "metrics.csv")
     assert tuple(table.columns) == COLUMNS
-    assert set(table["method"]) == {"svgd", "csvgd"}
-    for _, run in table.groupby("method"):
+    assert set(table["method"]) == {"svgd", "csvgd", "nuts"}
+    for method, run in table.groupby("method"):
         needed = {"kl_real_sim", "kl_sim_real", "mmd", "log_likelihood", "rmse"}
         needed |= {"energy_score", "coverage_90", "credible_rank", "lost_rollouts", "diverging"}
+        needed |= {"rollouts_used", "gradients_used", "seconds"}
+        needed |= {"r_hat", "ess_bulk"} if method == "nuts" else set()
         assert needed <= set(run["metric"])
     missing = table[table["value"].isna()]
     assert (missing["reason"] != "").all()
@@ -114,27 +126,139 @@ def example_metrics():
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def test_tables_show_spread_best_published_and_missing_values():
-    columns, rows = comparison.build(example_metrics(), published=True)
-    assert [row.label for row in rows] == [
+def test_the_comparison_shows_spread_best_published_and_missing_values():
+    table = comparison.build(example_metrics(), published=True)
+    assert [row.label for row in table.rows] == [
         "svgd (single shooting)",
-        "svgd, published",
+        "svgd (single shooting), published",
         "csvgd (multiple shooting)",
-        "csvgd, published",
+        "csvgd (multiple shooting), published",
     ]
-    text = comparison.to_markdown(columns, rows)
+    text = table.markdown()
     assert "**3.5 ± 0.5**" in text
     assert "8804" in text
     assert "n/a" in text
     assert "csvgd (multiple shooting), MMD² [-]: collapsed" in text
-    latex = comparison.to_latex(columns, rows)
-    assert r"\textbf{3.5 $\pm$ 0.5}" in latex
-    frame = pd.read_csv(__import__("io").StringIO(comparison.to_csv(columns, rows)), index_col=0)
+    assert r"\textbf{3.5 $\pm$ 0.5}" in table.latex()
+    frame = pd.read_csv(io.StringIO(table.csv()), index_col="run")
     assert frame.loc["csvgd (multiple shooting)", "kl_real_sim"] == 3.5
+    assert frame.loc["csvgd (multiple shooting)", "kl_real_sim spread"] == 0.5
+
+
+def test_table_1_has_every_estimator_with_reasons_for_those_missing():
+    table = paper.table_1(example_metrics(), published=True)
+    names = ["emcee", "cem", "sgld", "nuts", "svgd", "bayessim", "csvgd"]
+    assert [column.key for column in table.columns] == names
+    rows = {row.label: row.cells for row in table.rows}
+    assert rows["KL(real‖sim) [nat]"]["csvgd"].best
+    assert rows["KL(real‖sim) [nat], published"]["bayessim"].value == 8818.1830
+    assert rows["KL(real‖sim) [nat]"]["bayessim"].reason == "no such run in this experiment"
+    assert "bayessim: no such run" in table.markdown()
+
+
+def test_table_2_sets_single_beside_multiple_shooting():
+    table = paper.table_2(example_metrics(), published=True)
+    rows = {row.label: row.cells for row in table.rows}
+    ours, printed = rows["svgd / csvgd"], rows["svgd / csvgd, published"]
+    assert ours["kl_real_sim single"].value == 5.5
+    assert ours["kl_real_sim multiple"].value == 3.5
+    assert ours["kl_real_sim multiple"].best
+    assert printed["kl_real_sim multiple"].value == 5204.5336
+    # The paper gives this one as not available.
+    assert np.isnan(rows["emcee, published"]["mmd multiple"].value)
+
+
+def test_agreement_with_the_paper_is_said_pair_by_pair():
+    metrics = example_metrics()
+    (sentence,) = paper.agreement(metrics)
+    assert "of 1 pairs of runs, 1 are in the paper's order" in sentence
+    assert "csvgd is best in both" in sentence
+    swapped = metrics.assign(value=-metrics["value"])
+    (sentence,) = paper.agreement(swapped)
+    assert "Against the paper: svgd before csvgd" in sentence
+    level = metrics.assign(value=1.0 + 0.001 * metrics["seed"])
+    assert "1 level within their spread" in paper.agreement(level)[0]
+
+
+def test_a_course_can_be_cut_at_a_number_of_roll_outs(tiny):
+    table = read_metrics(tiny / "course.csv", COURSE_COLUMNS)
+    whole, early = (at_rollouts(table, limit) for limit in (10**9, 60))
+    assert tuple(early.columns) == COLUMNS
+    final = read_metrics(tiny / "metrics.csv").set_index(["method", "metric"])["value"]
+    last = whole.set_index(["method", "metric"])["value"]
+    for method in ("svgd", "csvgd"):
+        # Draws are scored alike at the end of the course and in the metrics; roll-outs are kept
+        # with fewer digits in between.
+        assert last[method, "rmse"] == pytest.approx(final[method, "rmse"], rel=1e-4)
+    used = table[table["rollouts"] <= 60].groupby("method")["rollouts"].max()
+    assert used.max() == 60
+    first = early.set_index(["method", "metric"])["value"]
+    assert first["svgd", "rmse"] != last["svgd", "rmse"]
+
+
+def test_tables_can_be_cut_from_the_command_line(tiny, tmp_path):
+    arguments = ["--quiet", "table", str(tiny / "tiny.yaml"), "--metrics", str(tiny / "course.csv")]
+    assert main([*arguments, "--rollouts", "60", "--folder", str(tmp_path)]) == 0
+    names = {"comparison", "table_1", "table_2"}
+    assert {path.stem for path in tmp_path.iterdir()} == names
+    assert len(list(tmp_path.iterdir())) == 9
+
+
+def test_pooled_sets_meet_every_start_and_draw_equally_often():
+    starts, draws = 50, 100
+    number = np.arange(starts)[:, None] * 1000 + np.arange(draws)
+    pooled = pool(number[..., None, None].astype(float))[:, 0].astype(int)
+    assert len(pooled) == len(set(pooled)) == 1000
+    assert (np.bincount(pooled % 1000) == 10).all()
+    assert (np.bincount(pooled // 1000) == 20).all()
+    few = pool(np.zeros((10, 100, 3, 2)))
+    assert few.shape == (1000, 6)
+
+
+def test_tuning_reads_the_training_recordings_alone(tiny, tmp_path):
+    data = read_dataset(tiny / "trajectories.nc")
+    hidden = data.copy(deep=True)
+    hidden["observed"][np.flatnonzero(data["split"].values == "test")] = np.nan
+    hidden["smoothed"][np.flatnonzero(data["split"].values == "test")] = np.nan
+    hidden.to_netcdf(tmp_path / "hidden.nc")
+    values = yaml.safe_load((tiny / "tiny.yaml").read_text())
+    values["runs"][0] = {
+        "method": "svgd",
+        "shooting": "single",
+        "settings": {"step_size": 0.03},
+        "tune": {"step_size": [0.0001, 0.03]},
+    }
+    values["tuning"] = {"budget": {"particle_count": 12, "iteration_count": 60}}
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(values))
+    arguments = ["--quiet", "tune", str(tmp_path / "tiny.yaml"), "--method", "svgd"]
+    arguments += ["--shooting", "single", "--trajectories", str(tmp_path / "hidden.nc")]
+    assert main([*arguments, "--output", str(tmp_path / "tuning.csv")]) == 0
+    table = pd.read_csv(tmp_path / "tuning.csv")
+    assert table["use"].tolist()[1] == "best config"
+    assert table["energy_score"][1] < 0.9 * table["energy_score"][0]
+
+
+def test_tuning_without_values_to_try_says_so(tiny, capsys):
+    arguments = ["--quiet", "tune", str(tiny / "tiny.yaml"), "--method", "svgd"]
+    arguments += ["--shooting", "single", "--output", "none.csv"]
+    assert main([*arguments, "--trajectories", str(tiny / "trajectories.nc")]) == 2
+    assert "tune: nothing to search" in capsys.readouterr().err
 
 
 PLOTS = {
     "density": ("--trajectories", "trajectories.nc", "--rollouts", "{run}/rollouts.nc"),
+    "densities": (
+        "--trajectories",
+        "trajectories.nc",
+        "--rollouts",
+        "{run}/rollouts.nc",
+        "nuts/single/seed0/rollouts.nc",
+        "--posterior",
+        "{run}/posterior.nc",
+        "nuts/single/seed0/posterior.nc",
+    ),
+    "posteriors": ("--posterior", "{run}/posterior.nc", "nuts/single/seed0/posterior.nc"),
+    "course": ("--course", "course.csv"),
     "posterior": ("--posterior", "{run}/posterior.nc"),
     "windows": ("--trajectories", "trajectories.nc", "--posterior", "{run}/posterior.nc"),
     "convergence": ("--posterior", "{run}/posterior.nc", "svgd/single/seed0/posterior.nc"),
@@ -168,7 +292,7 @@ def test_figures_are_drawn_and_are_the_same_bytes_again(tiny, figures, tmp_path,
 
 def test_the_report_is_one_file_with_everything(tiny, figures, tmp_path):
     report = tmp_path / "report.html"
-    posteriors = [str(posterior_file(tiny, *run)) for run in RUNS]
+    posteriors = [str(posterior_file(tiny, *run[:2])) for run in RUNS]
     arguments = ["--quiet", "report", str(tiny / "tiny.yaml"), "--output", str(report)]
     arguments += ["--metrics", str(tiny / "metrics.csv")]
     arguments += ["--trajectories", str(tiny / "trajectories.nc"), "--posteriors", *posteriors]
@@ -176,5 +300,6 @@ def test_the_report_is_one_file_with_everything(tiny, figures, tmp_path):
     text = report.read_text()
     assert text.count("data:image/png;base64,") == len(PLOTS)
     assert 'src="http' not in text
-    for word in ("Synthetic double pendulum", "What the start state explains", "link_2", "jax="):
+    words = ("Synthetic double pendulum", "What the start state explains", "link_2", "jax=")
+    for word in (*words, "Table II", "Settings", "R-hat", "have not mixed"):
         assert word in text

@@ -3,18 +3,18 @@
 import pytest
 
 EXPERIMENT = "config/experiments/tiny.yaml"
-PLOTS = {"plot_density", "plot_posterior", "plot_windows", "plot_convergence", "plot_landscape"}
-AFTER_INFERENCE = {
-    "simulate",
-    "evaluate",
-    "gather",
-    "table",
-    "write_report",
+PLOTS = {
     "plot_density",
+    "plot_densities",
     "plot_posterior",
+    "plot_posteriors",
     "plot_windows",
     "plot_convergence",
+    "plot_course",
+    "plot_landscape",
 }
+AFTER_INFERENCE = {"simulate", "evaluate", "course", "gather", "table", "write_report"}
+AFTER_INFERENCE |= PLOTS - {"plot_landscape"}
 
 
 def test_everything_asked_for_is_there(project):
@@ -25,6 +25,10 @@ def test_everything_asked_for_is_there(project):
         "tables/comparison.csv",
         "tables/comparison.md",
         "tables/comparison.tex",
+        "tables/table_1.csv",
+        "tables/table_2.md",
+        "course.csv",
+        "figures/course.pdf",
         "figures/landscape.pdf",
         "csvgd/multiple/seed0/posterior.nc",
         "svgd/single/seed0/metrics.csv",
@@ -41,8 +45,8 @@ def test_a_second_run_does_nothing(project):
 CASES = {
     "an estimator's setting: its runs": (
         EXPERIMENT,
-        "    step_size: 0.03\n    step_decay: 0.1\n  csvgd",
-        "    step_size: 0.02\n    step_decay: 0.1\n  csvgd",
+        "    step_size: 0.03\n- method: csvgd",
+        "    step_size: 0.02\n- method: csvgd",
         AFTER_INFERENCE - {"plot_windows"} | {"infer"},
         {"infer": 1, "simulate": 1},
     ),
@@ -106,7 +110,7 @@ CASES = {
         "pdsim/metrics/coverage.py",
         "(1 - level) / 2",
         "(1.0 - level) / 2",
-        {"evaluate", "gather", "table", "write_report"},
+        {"evaluate", "course", "gather", "table", "write_report", "plot_course"},
         {},
     ),
     "a comment: nothing": (

@@ -105,6 +105,15 @@ def tuning_files(experiment):
     ]
 
 
+def tuning_options(wildcards):
+    """A param: what a search of settings depends on."""
+    setup = EXPERIMENTS[wildcards.experiment]
+    parts = setup.section("simulator", "likelihood", "tuning", "precision")
+    run = setup.run(wildcards.method, wildcards.shooting)
+    parts["run"] = run.model_dump(mode="json", exclude={"chosen"})
+    return json.dumps(parts, sort_keys=True)
+
+
 def section(*names):
     """A param: sections of the experiment's config that a rule depends on."""
     return lambda wildcards: json.dumps(

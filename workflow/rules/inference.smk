@@ -57,7 +57,7 @@ rule tune_run:
         runtime=240,
     params:
         file=experiment_file,
-        options=section("simulator", "likelihood", "runs", "tuning", "precision"),
+        options=lambda wildcards: tuning_options(wildcards),
         code=code("tune"),
     message:
         "Searching settings of {wildcards.method}, {wildcards.shooting} shooting, for "

@@ -1,0 +1,56 @@
+"""Sum against product of two trajectories from two pendulums (Sec. II-B, Fig. 6)."""
+
+import numpy as np
+import pytest
+
+from pdsim.config import load_experiment
+from pdsim.files import read_dataset
+from pdsim.inference import load_estimator
+from pdsim.inference.runner import run
+from pdsim.likelihood.build import build_problem
+from pdsim.settings import SETTINGS, BudgetConfig
+from pdsim.stages.preprocess import preprocess
+from pdsim.stages.record import record
+
+TRUE = np.array([[1.2, 2.2], [2.0, 1.4]])
+NEAR = 0.25  # [m]; the two are 1.1 m apart
+
+
+@pytest.fixture(scope="module")
+def posteriors(root, tmp_path_factory):
+    """CSVGD's draws, by the way the two likelihoods are combined."""
+    folder = tmp_path_factory.mktemp("modes")
+    draws = {}
+    for name in ("product", "sum"):
+        experiment = load_experiment(root / f"config/experiments/modes_{name}.yaml")
+        raw, trajectories = folder / name, folder / f"{name}.nc"
+        record(experiment.recording, "double_pendulum", raw)
+        preprocess(experiment.recording, "double_pendulum", [str(raw)], trajectories)
+        problem = build_problem(
+            experiment.simulator,
+            experiment.likelihood,
+            read_dataset(trajectories),
+            "multiple",
+            "float64",
+        )
+        settings = SETTINGS["csvgd"].model_validate(experiment.run("csvgd", "multiple").settings)
+        budget = BudgetConfig(particle_count=100, iteration_count=300)
+        estimator = load_estimator("csvgd", settings, budget)
+        result = run(estimator, problem, seed=0, chunk_size=100)
+        unit = estimator.draws(problem, result.state).parameters
+        draws[name] = np.asarray(problem.space.to_physical(unit))
+    return draws
+
+
+def near(draws, point) -> float:
+    return np.mean(np.linalg.norm(draws - point, axis=1) < NEAR)
+
+
+def test_the_product_averages(posteriors):
+    assert near(posteriors["product"], TRUE.mean(axis=0)) > 0.8
+    assert max(near(posteriors["product"], point) for point in TRUE) < 0.05
+
+
+def test_the_sum_keeps_both_modes(posteriors):
+    assert min(near(posteriors["sum"], point) for point in TRUE) > 0.15
+    assert sum(near(posteriors["sum"], point) for point in TRUE) > 0.7
