@@ -3,12 +3,14 @@
 import types
 import typing
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from pdsim.config import ExperimentConfig, WorkflowConfig, schemas
 from pdsim.files import write_text
+from pdsim.settings import SETTINGS
 
 _HEAD = """# The config
 
@@ -28,6 +30,8 @@ def _shown(annotation) -> str:
         return " or ".join(f"`{value}`" for value in typing.get_args(annotation))
     if typing.get_origin(annotation) is typing.Annotated:
         return _shown(typing.get_args(annotation)[0])
+    if annotation is Any:
+        return "value"
     arguments = typing.get_args(annotation)
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         return " or ".join(_shown(part) for part in arguments if part is not type(None))
@@ -87,6 +91,10 @@ def config_readme() -> str:
         ("`experiments/*.yaml`", ExperimentConfig),
     ):
         text += f"## {title}\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
+        text += "\n".join(_rows(model, "")) + "\n\n"
+    for method, model in SETTINGS.items():
+        text += f"## `runs[].settings` of `{method}`\n\n{model.__doc__}\n\n"
+        text += "| key | value | default | meaning |\n|---|---|---|---|\n"
         text += "\n".join(_rows(model, "")) + "\n\n"
     return text.rstrip() + "\n"
 
