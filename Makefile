@@ -7,12 +7,12 @@ SNAKEMAKE := $(BIN)/snakemake --profile workflow/profiles/workstation
 FORMATTED := Snakefile workflow/rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo pendulum test lint bench lock clean
+.PHONY: help install demo synthetic modes pendulum tune test lint bench lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
-	@echo "Targets of the workflow, with any profile: snakemake demo | pendulum"
+	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | tune"
 	@echo "  e.g. $(SNAKEMAKE) pendulum --config budget=quick"
 
 $(READY): requirements.lock pyproject.toml
@@ -27,8 +27,17 @@ install: $(READY) ## Make the local environment .venv from pinned, hashed requir
 demo: $(READY) ## Run the main job on a synthetic recording; ends in results/demo/report.html
 	$(SNAKEMAKE) demo
 
-pendulum: $(READY) ## Run the three settings of the real double pendulum (IBM recordings)
+synthetic: $(READY) ## Run all estimators on a synthetic population of pendulums
+	$(SNAKEMAKE) synthetic
+
+modes: $(READY) ## Run sum against product of two trajectories
+	$(SNAKEMAKE) modes
+
+pendulum: $(READY) ## Run all estimators on the real double pendulum (IBM recordings), three settings
 	$(SNAKEMAKE) pendulum
+
+tune: $(READY) ## Repeat the searches that chose the settings in the config
+	$(SNAKEMAKE) tune
 
 test: $(READY) ## Run the tests
 	$(BIN)/python -m pytest

@@ -62,7 +62,7 @@ def configure(precision: str = "float64") -> None:
 def describe() -> dict[str, str]:
     """Device and package versions, as attributes of a result file."""
     device = jax.devices()[0]
-    packages = ("pdsim", "jax", "jaxlib", "numpy", "optax")
+    packages = ("pdsim", "jax", "jaxlib", "numpy", "optax", "blackjax", "emcee", "scikit-learn")
     return {
         "device": f"{device.platform}: {device.device_kind}",
         "versions": " ".join(f"{name}={version(name)}" for name in packages),

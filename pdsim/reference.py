@@ -92,10 +92,10 @@ def config_readme() -> str:
     ):
         text += f"## {title}\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
         text += "\n".join(_rows(model, "")) + "\n\n"
-    for method, model in SETTINGS.items():
-        text += f"## `runs[].settings` of `{method}`\n\n{model.__doc__}\n\n"
+    for method, settings in SETTINGS.items():
+        text += f"## `runs[].settings` of `{method}`\n\n{settings.__doc__}\n\n"
         text += "| key | value | default | meaning |\n|---|---|---|---|\n"
-        text += "\n".join(_rows(model, "")) + "\n\n"
+        text += "\n".join(_rows(settings, "")) + "\n\n"
     return text.rstrip() + "\n"
 
 

@@ -86,7 +86,7 @@ class EmceeConfig(ChainConfig):
 class SgldConfig(ChainConfig):
     """Langevin dynamics with decreasing step and preconditioning."""
 
-    chain_count: Count = Field(10, description="chains side by side; 1 starts at the centre")
+    chain_count: Count = Field(20, description="chains side by side; 1 starts at the centre")
     step_size: Positive = Field(0.03, description="step at the start, in preconditioned logits")
     step_decay: float = Field(
         0.1, gt=0, le=1, description="step size at the end over that at the start (geometric)"
@@ -103,7 +103,7 @@ class NutsConfig(ChainConfig):
     """No-U-Turn sampler with window adaptation."""
 
     burn_in: float = Field(0.0, ge=0, lt=1, description="share left out beyond the warm-up")
-    chain_count: Count = Field(10, description="chains side by side; 1 starts at the centre")
+    chain_count: Count = Field(20, description="chains side by side; 1 starts at the centre")
     warmup: float = Field(
         0.5, gt=0, lt=1, description="share of the affordable iterations that adapts"
     )

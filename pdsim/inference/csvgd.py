@@ -163,7 +163,7 @@ class Csvgd(Stepwise):
         return State(moved, *multipliers), info
 
     def _constrained(self, problem: Problem, state: State, sigma: jax.Array) -> Slopes:
-        """Algorithm 1: the likelihood of the windows, and the constraints' pull on each particle."""
+        """Algorithm 1: the windows' likelihood, and the constraints' pull on each particle."""
 
         def evaluate(x, shooting):
             inside = jnp.clip(x, 0.0, 1.0)

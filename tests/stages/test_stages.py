@@ -14,8 +14,8 @@ from pdsim.stages.course import COURSE_COLUMNS, at_rollouts
 from pdsim.stages.evaluate import COLUMNS, pool, read_metrics
 from pdsim.tables import comparison, paper
 
-# Each with the chains and draws its twelve draws come from: ten chains give ten.
-RUNS = (("svgd", "single", 1, 12), ("csvgd", "multiple", 1, 12), ("nuts", "single", 10, 1))
+# Each with the chains and draws its twelve draws come from.
+RUNS = (("svgd", "single", 1, 12), ("csvgd", "multiple", 1, 12), ("nuts", "single", 12, 1))
 
 
 def posterior_file(tiny, method="csvgd", shooting="multiple"):
