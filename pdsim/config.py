@@ -326,7 +326,7 @@ class ExperimentConfig(Section):
             "simulator": _without_truth(self.simulator),
             "likelihood": self.likelihood.model_dump(mode="json"),
             "estimator": SETTINGS[method].model_validate(settings).model_dump(mode="json"),
-            "budget": budget.model_dump(mode="json"),
+            "budget": budget.model_dump(mode="json", exclude={"seed_count"}),
             "precision": self.precision,
         }
 

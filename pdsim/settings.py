@@ -132,6 +132,7 @@ class BudgetConfig(Section):
     seconds: Positive | None = Field(
         None, description="time after which a job ends with what it has; none: no limit [s]"
     )
+    seed_count: Count | None = Field(None, description="how many of the seeds; none: all")
 
 
 class Run(Section):

@@ -126,7 +126,7 @@ def write_report(
         else [],
         "agreement": paper.agreement(table) if experiment.paper_table else [],
         "published": experiment.paper_table,
-        "seeds": len(experiment.seeds),
+        "seeds": table["seed"].nunique(),
         "start_lines": start_lines(table),
         "truth_known": truth is not None,
         "rate": experiment.recording.rate_hz,

@@ -63,10 +63,11 @@ def raw_runs(experiment):
 def run_files(experiment, name, first_seed=False):
     """One file of each run and seed of an experiment."""
     setup = EXPERIMENTS[experiment]
+    count = 1 if first_seed else setup.budget(SETTINGS.budget).seed_count
     return [
         f"{RESULTS}/{experiment}/{run.method}/{run.shooting}/seed{seed}/{name}"
         for run in setup.runs
-        for seed in (setup.seeds[:1] if first_seed else setup.seeds)
+        for seed in setup.seeds[:count]
     ]
 
 
