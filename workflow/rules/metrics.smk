@@ -88,7 +88,12 @@ rule course:
 
 rule gather:
     input:
-        lambda wildcards: run_files(wildcards.experiment, f"{wildcards.kind}.csv"),
+        # A course takes as long as all else of a run, so it is that of the first seed.
+        lambda wildcards: run_files(
+            wildcards.experiment,
+            f"{wildcards.kind}.csv",
+            first_seed=wildcards.kind == "course",
+        ),
     output:
         f"{EXPERIMENT}/{{kind}}.csv",
     log:
