@@ -134,6 +134,7 @@ def test_chain_diagnostics_are_arviz_s():
 def test_the_paper_s_single_chain(method):
     """One chain from the centre of the box, its last hundred positions."""
     settings = {"chain_count": 1, "keep": "last", "burn_in": 0.0}
+    settings |= {"doublings": 4} if method == "nuts" else {}
     estimator = build(method, 100, settings, particles=100)
     result = run(estimator, INSIDE, seed=0, chunk_size=50)
     assert estimator.chain_count(INSIDE) == 1
@@ -144,9 +145,15 @@ def test_the_paper_s_single_chain(method):
     assert np.isfinite(estimator.convergence(INSIDE, result.state)["r_hat"]).all()
 
 
+def small(method):
+    """Build an estimator of few iterations, the same for several tests: it compiles once."""
+    settings = {"nuts": {"chain_count": 10, "doublings": 4}}.get(method)
+    return build(method, 50, settings, particles=40)
+
+
 @pytest.mark.parametrize("method", MODULES)
 def test_same_seed_same_result(method):
-    estimator = build(method, 10, particles=40)
+    estimator = small(method)
     one, two = (run(estimator, INSIDE, seed=3, chunk_size=10) for _ in range(2))
     np.testing.assert_array_equal(
         *(estimator.draws(INSIDE, r.state).parameters for r in (one, two))
@@ -155,7 +162,7 @@ def test_same_seed_same_result(method):
 
 @pytest.mark.parametrize("method", MODULES)
 def test_another_seed_another_start(method):
-    estimator = build(method, 10, particles=40)
+    estimator = small(method)
     one, two = (run(estimator, INSIDE, seed=seed, chunk_size=10) for seed in (0, 1))
     first, second = (r.course["draws"][0] for r in (one, two))
     assert not np.array_equal(first, second)
@@ -163,12 +170,12 @@ def test_another_seed_another_start(method):
 
 @pytest.mark.parametrize("method", MODULES)
 def test_no_estimator_exceeds_its_budget(method):
-    estimator = build(method, 50, particles=100)
+    estimator = small(method)
     result = run(estimator, INSIDE, seed=0, chunk_size=10)
     history = result.history
-    assert history["rollouts"][-1] <= 100 * 50
+    assert history["rollouts"][-1] <= 40 * 50
     # None stops with another iteration left to do.
-    assert history["rollouts"][-1] > 100 * 50 - estimator.cost(INSIDE)
+    assert history["rollouts"][-1] > 40 * 50 - estimator.cost(INSIDE)
     expected = history["rollouts"] if estimator.uses_gradients else 0 * history["rollouts"]
     np.testing.assert_array_equal(history["gradients"], expected)
     assert all(len(values) == len(history["seconds"]) for values in history.values())
@@ -177,7 +184,7 @@ def test_no_estimator_exceeds_its_budget(method):
 
 @pytest.mark.parametrize("method", MODULES)
 def test_the_course_ends_with_the_draws(method):
-    estimator = build(method, 30, particles=40)
+    estimator = small(method)
     result = run(estimator, INSIDE, seed=0, chunk_size=10)
     course, draws = result.course, np.asarray(estimator.draws(INSIDE, result.state).parameters)
     assert course["draws"].shape[1:] == (40, 2)

@@ -12,9 +12,14 @@ from pdsim.settings import SETTINGS, BudgetConfig
 PROBLEM = gaussian([0.5, 0.4], np.diag([0.1**2, 0.05**2]))
 
 
+# Trees of at most 15 steps: several iterations fit into a small budget.
+SMALL = {"nuts": {"chain_count": 10, "doublings": 4}, "sgld": {"chain_count": 10}}
+
+
 def estimator(method="csvgd", iterations=60, particles=20):
     budget = BudgetConfig(particle_count=particles, iteration_count=iterations)
-    return load_estimator(method, SETTINGS[method](), budget)
+    settings = SETTINGS[method].model_validate(SMALL.get(method, {}))
+    return load_estimator(method, settings, budget)
 
 
 class Interruption(BaseException):
