@@ -269,8 +269,7 @@ def _gather(a: argparse.Namespace) -> None:
         from pdsim.stages import tune
 
         return tune.gather(a.parts, a.output)
-    from pdsim.stages.course import COURSE_COLUMNS
-    from pdsim.stages.evaluate import COLUMNS, gather
+    from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS, gather
 
     return gather(a.parts, a.output, COURSE_COLUMNS if a.kind == "course" else COLUMNS)
 

@@ -3,24 +3,15 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from pdsim import device
 from pdsim.config import SimulatorConfig
 from pdsim.files import read_dataset
+from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS, score_rows, write_rows
 from pdsim.simulator import build_simulator
-from pdsim.stages.evaluate import (
-    COLUMNS,
-    parameter_scores,
-    scales,
-    score_rows,
-    trajectory_scores,
-    true_population,
-    write_rows,
-)
+from pdsim.stages.evaluate import parameter_scores, scales, trajectory_scores, true_population
 from pdsim.stages.simulate import roll_out
 
-COURSE_COLUMNS = (*COLUMNS[:4], "rollouts", "seconds", *COLUMNS[4:])
 # Snapshots that are scored, at most; evenly spread over the logarithm of the roll-outs.
 _POINTS = 12
 
@@ -73,18 +64,3 @@ def course(
         start = [*(identity[column] for column in COLUMNS[:4]), int(used[i]), float(seconds[i])]
         rows += [[*start, *row] for row in score_rows(result)]
     write_rows(output, COURSE_COLUMNS, rows)
-
-
-def at_rollouts(table: pd.DataFrame, rollouts: int) -> pd.DataFrame:
-    """Cut a course at a number of roll-outs: each metric as it was when no more were used.
-
-    Args:
-        table: long table with ``COURSE_COLUMNS``.
-
-    Returns:
-        A table with the columns of a metrics file; runs that had no snapshot by then are missing.
-    """
-    used = table[table["rollouts"] <= rollouts]
-    keys = ["experiment", "method", "shooting", "seed", "metric"]
-    last = used.sort_values("rollouts", kind="stable").groupby(keys, sort=False).tail(1)
-    return last[list(COLUMNS)]

@@ -1,12 +1,8 @@
 """Stage ``evaluate``: every metric of one posterior, in long format."""
 
-import csv
-import io
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from pdsim.config import (
@@ -15,23 +11,20 @@ from pdsim.config import (
     RecordingConfig,
     SimulatorConfig,
 )
-from pdsim.errors import PdsimError
-from pdsim.files import read_dataset, write_text
+from pdsim.files import read_dataset
 from pdsim.likelihood.noise import channel_noise, channel_spread
 from pdsim.metrics.coverage import coverage
 from pdsim.metrics.credible_rank import credible_rank
 from pdsim.metrics.energy_score import energy_score
 from pdsim.metrics.kl import kl_divergence
 from pdsim.metrics.log_likelihood import log_likelihood
+from pdsim.metrics.long_format import COLUMNS, score_rows, write_rows
 from pdsim.metrics.mmd import mmd
 from pdsim.metrics.rmse import rmse
 from pdsim.metrics.score import Score, undefined
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.simulator import build_simulator, known_truth
-
-COLUMNS = ("experiment", "method", "shooting", "seed", "metric", "value", "reason")
-
 
 # Pooled sets hold this many roll-outs at most; distances between all pairs are taken.
 POOLED = 1000
@@ -186,37 +179,3 @@ def evaluate(
         for row in score_rows(scores(options, trajectories, posterior, rollouts))
     ]
     write_rows(output, COLUMNS, rows)
-
-
-def score_rows(result: dict[str, Score]) -> list[list[str]]:
-    """The columns metric, value and reason of each score."""
-    return [
-        [name, "" if np.isnan(score.value) else repr(score.value), score.reason]
-        for name, score in result.items()
-    ]
-
-
-def write_rows(output: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write a CSV file."""
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    write_text(output, table.getvalue())
-
-
-def read_metrics(path: str, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
-    """Read a metrics file, or the course of metrics."""
-    try:
-        table = pd.read_csv(path, dtype={"reason": str}, keep_default_na=True)
-    except (OSError, ValueError) as error:
-        raise PdsimError(f"{path}: not a metrics table: {error}") from error
-    if tuple(table.columns) != tuple(columns):
-        raise PdsimError(f"{path}: its columns are {list(table.columns)}, not {list(columns)}")
-    return table.assign(reason=table["reason"].fillna(""))
-
-
-def gather(parts: Sequence[str], output: str, columns: Sequence[str] = COLUMNS) -> None:
-    """Put the metrics of all runs of an experiment into one file."""
-    table = pd.concat([read_metrics(path, columns) for path in parts], ignore_index=True)
-    write_text(output, table.to_csv(index=False))

@@ -22,11 +22,10 @@ from pdsim.figures import (
 from pdsim.files import read_dataset
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.problem import Position
+from pdsim.metrics.long_format import COURSE_COLUMNS, read_metrics
 from pdsim.posterior import read_draws
 from pdsim.recordings.camera import run_parameters
 from pdsim.simulator import build_simulator, known_truth
-from pdsim.stages.course import COURSE_COLUMNS
-from pdsim.stages.evaluate import read_metrics
 from pdsim.systems.rollout import rollout
 
 

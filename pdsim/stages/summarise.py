@@ -10,18 +10,18 @@ import pandas as pd
 from pdsim.config import ExperimentConfig
 from pdsim.figures.style import run_label
 from pdsim.files import read_dataset, write_text
+from pdsim.metrics.long_format import COURSE_COLUMNS, at_rollouts, read_metrics
 from pdsim.posterior import read_draws
 from pdsim.report.page import Picture, parameter_lines, render
 from pdsim.simulator import build_simulator, known_truth
-from pdsim.stages.course import COURSE_COLUMNS, at_rollouts
-from pdsim.stages.evaluate import read_metrics
 from pdsim.tables import comparison, paper
 from pdsim.tables.layout import number
 
 CAPTIONS = {
     "convergence": "Left: how far the median particle is from the best value any run with the same "
     "shooting reached. Middle: the gaps between shooting windows, which should end small, since a "
-    "window fit with gaps is no trajectory. Right: particles whose roll-out was not finite.",
+    "window fit with gaps is no trajectory; CSVGD eliminates them towards the end. Right: "
+    "particles whose roll-out was not finite.",
     "landscape": "Brighter is likelier, by rank. Left, one long roll-out: ridges and traps. Right, "
     "ten windows from the smoothed recording: one slope towards the truth (star).",
     "course": "Each metric of the draws as they stood after more and more work: left at equal "

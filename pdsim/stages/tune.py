@@ -21,11 +21,11 @@ from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.noise import channel_spread
 from pdsim.metrics.energy_score import energy_score
+from pdsim.metrics.long_format import write_rows
 from pdsim.metrics.rmse import rmse
 from pdsim.metrics.score import Score, undefined
 from pdsim.settings import SETTINGS
 from pdsim.simulator import build_simulator
-from pdsim.stages.evaluate import write_rows
 from pdsim.stages.simulate import roll_out
 from pdsim.trajectories import select
 

@@ -10,8 +10,8 @@ import yaml
 
 from pdsim.cli import main
 from pdsim.files import read_dataset
-from pdsim.stages.course import COURSE_COLUMNS, at_rollouts
-from pdsim.stages.evaluate import COLUMNS, pool, read_metrics
+from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS, at_rollouts, read_metrics
+from pdsim.stages.evaluate import pool
 from pdsim.tables import comparison, paper
 
 # Each with the chains and draws its twelve draws come from.

@@ -107,7 +107,7 @@ rule gather:
         mem_mb=500,
         runtime=10,
     params:
-        code=code("evaluate"),
+        code=lambda wildcards: code_fingerprint("pdsim.metrics.long_format"),
     message:
         "Gathering the {wildcards.kind} of {wildcards.experiment}"
     shell:

@@ -1,0 +1,65 @@
+"""Tables of metrics in long format: one row per run, metric and, in a course, snapshot."""
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pdsim.errors import PdsimError
+from pdsim.files import write_text
+from pdsim.metrics.score import Score
+
+COLUMNS = ("experiment", "method", "shooting", "seed", "metric", "value", "reason")
+COURSE_COLUMNS = (*COLUMNS[:4], "rollouts", "seconds", *COLUMNS[4:])
+
+
+def score_rows(result: dict[str, Score]) -> list[list[str]]:
+    """The columns metric, value and reason of each score."""
+    return [
+        [name, "" if np.isnan(score.value) else repr(score.value), score.reason]
+        for name, score in result.items()
+    ]
+
+
+def write_rows(output: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Write a CSV file."""
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    write_text(output, table.getvalue())
+
+
+def read_metrics(path: str, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
+    """Read a metrics file, or the course of metrics."""
+    try:
+        table = pd.read_csv(path, dtype={"reason": str}, keep_default_na=True)
+    except (OSError, ValueError) as error:
+        raise PdsimError(f"{path}: not a metrics table: {error}") from error
+    if tuple(table.columns) != tuple(columns):
+        raise PdsimError(f"{path}: its columns are {list(table.columns)}, not {list(columns)}")
+    return table.assign(reason=table["reason"].fillna(""))
+
+
+def gather(parts: Sequence[str], output: str, columns: Sequence[str] = COLUMNS) -> None:
+    """Put the metrics of all runs of an experiment into one file."""
+    table = pd.concat([read_metrics(path, columns) for path in parts], ignore_index=True)
+    write_text(output, table.to_csv(index=False))
+
+
+def at_rollouts(table: pd.DataFrame, rollouts: int) -> pd.DataFrame:
+    """Cut a course at a number of roll-outs: each metric as it was when no more were used.
+
+    Args:
+        table: long table with ``COURSE_COLUMNS``.
+
+    Returns:
+        A table with the columns of a metrics file; runs that had no snapshot by then are missing.
+    """
+    used = table[table["rollouts"] <= rollouts]
+    keys = ["experiment", "method", "shooting", "seed", "metric"]
+    last = used.sort_values("rollouts", kind="stable").groupby(keys, sort=False).tail(1)
+    return last[list(COLUMNS)]
