@@ -41,6 +41,10 @@ from pdsim.inference.svgd import stein_direction
 from pdsim.likelihood.problem import Position, Problem
 from pdsim.settings import CsvgdConfig
 
+# The landscape of whole roll-outs is so rough that steps right for windows scatter the particles:
+# on the chaotic recording a tenth of them lowered the energy score from 0.15 to 0.06.
+_JOINED_STEP = 0.1
+
 
 class State(NamedTuple):
     """Particles and their multipliers.
@@ -142,6 +146,8 @@ class Csvgd(Stepwise):
         step_size = decayed(
             settings.step_size, settings.step_decay, particles.iteration, self.iteration_count
         )
+        joined = particles.iteration >= self.first_joined()
+        step_size = jnp.where(joined, _JOINED_STEP * step_size, step_size)
         moved = move(particles, ascent, finite, step_size)
         multipliers = keep_rows(
             finite,
