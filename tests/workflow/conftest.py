@@ -31,7 +31,7 @@ class Project:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=900,
         )
         if check:
             assert result.returncode == 0, result.stderr[-3000:] + result.stdout[-3000:]
