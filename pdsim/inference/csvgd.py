@@ -42,8 +42,8 @@ from pdsim.likelihood.problem import Position, Problem
 from pdsim.settings import CsvgdConfig
 
 # The landscape of whole roll-outs is so rough that steps right for windows scatter the particles:
-# on the chaotic training window (2000 iterations) a tenth of them gave an energy score of 0.063 with
-# half of the iterations joined, the full ones 0.11 with 60 % joined.
+# on the chaotic training window (2000 iterations) a tenth of them gave an energy score of 0.063
+# with half of the iterations joined, the full ones 0.11 with 60 % joined.
 _JOINED_STEP = 0.1
 
 
