@@ -29,23 +29,21 @@ class SvgdConfig(Section):
     )
 
 
-class CsvgdConfig(SvgdConfig):
-    """Constrained SVGD: SVGD's direction with MDMM constraints (Eq. 8, Algorithm 1)."""
+class CsvgdConfig(Section):
+    """Constrained SVGD: SVGD's direction, shooting defects as constraints (Eq. 8, Algorithm 1)."""
 
-    damping: Positive = Field(1.0, description="c of Eq. 8")
-    multiplier_step: Positive = Field(1e-3, description="step of the multipliers' ascent")
+    step_size: float = Field(0.5, gt=0, le=1, description="share of the Newton step at the start")
+    step_decay: float = Field(
+        0.2, gt=0, le=1, description="step size at the end over that at the start (geometric)"
+    )
     defect_scale: tuple[Positive, Positive] = Field(
-        (1.0, 0.01), description="σ_def at the start and at the end, in scaled state units"
+        (1.0, 1e-4), description="σ_def at the start and at the end, in scaled state units"
     )
     tightening: float = Field(
-        0.8, gt=0, le=1, description="share of the others over which σ_def goes to its end"
+        0.7, gt=0, le=1, description="share of the iterations over which σ_def goes to its end"
     )
-    limit_scale: Positive = Field(0.003, description="σ of the limit constraints, unit-box units")
-    joining: float = Field(
-        0.3,
-        ge=0,
-        lt=1,
-        description="last share of the iterations, in which the gaps are closed by elimination",
+    multiplier_step: float = Field(
+        0.3, ge=0, le=1, description="share of the defect the multipliers ascend in an iteration"
     )
 
 

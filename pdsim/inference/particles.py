@@ -32,14 +32,18 @@ class Particles(NamedTuple):
 _ADAM = optax.scale_by_adam()
 
 
-def start(problem: Problem, count: int, seed: int) -> Particles:
+def sobol_particles(problem: Problem, count: int, seed: int) -> Position:
     """Particles on the Sobol points, their windows started from the recording."""
     shooting = problem.start_shooting()
-    dtype = shooting.dtype
-    position = Position(
-        jnp.asarray(problem.space.sobol(count, seed), dtype),
+    return Position(
+        jnp.asarray(problem.space.sobol(count, seed), shooting.dtype),
         jnp.broadcast_to(shooting, (count, *shooting.shape)),
     )
+
+
+def start(problem: Problem, count: int, seed: int) -> Particles:
+    """Sobol particles and an optimiser that has not moved them yet."""
+    position = sobol_particles(problem, count, seed)
     nobody = jnp.zeros(count, bool)
     return Particles(position, position, nobody, nobody, _ADAM.init(position), jnp.array(0))
 
@@ -66,6 +70,17 @@ def all_finite(*trees) -> jax.Array:
         for leaf in jax.tree.leaves(tree)
     ]
     return jnp.stack(rows).all(axis=0)
+
+
+def halfway_to_finite(position: Position, finite: jax.Array) -> Position:
+    """Bring each particle that is not finite half-way to the mean of those that are."""
+
+    def bring(x):
+        mean = jnp.where(_rows(finite, x), x, 0.0).sum(axis=0, keepdims=True)
+        mean = mean / jnp.maximum(finite.sum(), 1)
+        return jnp.where(_rows(finite, x), x, (x + mean) / 2)
+
+    return jax.tree.map(bring, position)
 
 
 def move(state: Particles, ascent: Position, finite: jax.Array, step_size: jax.Array) -> Particles:

@@ -8,37 +8,9 @@ import jax.numpy as jnp
 
 from pdsim.inference.estimator import Info, Stepwise, summarise
 from pdsim.inference.particles import Particles, all_finite, decayed, limit_score, move, start
+from pdsim.inference.stein import stein_direction
 from pdsim.likelihood.problem import Position, Problem
 from pdsim.settings import SvgdConfig
-
-
-def stein_direction(
-    x: jax.Array, score: jax.Array, active: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """The direction φ of Eq. 1 with the RBF kernel and the median heuristic.
-
-        φ(x_i) = 1/N Σ_j [ k(x_j, x_i) ∇ log p(x_j) + ∇_{x_j} k(x_j, x_i) ]
-        k(x, y) = exp(−‖x − y‖² / h),   h = median ‖x − y‖² / log(N + 1)
-
-    Args:
-        x: (particle, M) positions.
-        score: (particle, M) gradients of the log posterior.
-        active: (particle,) whose score counts; the others neither push, attract nor enter h.
-
-    Returns:
-        φ at every particle (particle, M), and the bandwidth h.
-    """
-    count = jnp.maximum(active.sum(), 2)
-    squares = (x * x).sum(axis=1)
-    distance = jnp.maximum(squares[:, None] + squares[None, :] - 2 * x @ x.T, 0.0)
-    pairs = active[:, None] & active[None, :] & ~jnp.eye(len(x), dtype=bool)
-    median = jnp.nanmedian(jnp.where(pairs, distance, jnp.nan))
-    tiny = jnp.finfo(x.dtype).tiny
-    h = jnp.maximum(jnp.where(jnp.isfinite(median), median, 1.0) / jnp.log(count + 1.0), tiny)
-    kernel = jnp.exp(-distance / h) * active[None, :]
-    drive = kernel @ jnp.where(active[:, None], score, 0.0)
-    repulsion = (2 / h) * (x * kernel.sum(axis=1, keepdims=True) - kernel @ x)
-    return (drive + repulsion) / count, h
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,35 @@ class Position(NamedTuple):
     shooting: jax.Array
 
 
+class Linearisation(NamedTuple):
+    """Residuals and defects to first order around a position.
+
+    Window w of trajectory n starts at s_w; s_0 is known. Its observations leave the residuals r_w
+    (roll-out minus recording, over the noise), its end state e_w the defect s_{w+1} − e_w. All are
+    in scaled units; K is the number of observations of a window.
+
+    Attributes:
+        log_likelihood: (particle,).
+        weights: ∂ log p / ∂ log p_n, (particle, trajectory): 1 in a product, and in a sum the share
+            of each trajectory in the mixture.
+        residuals: (particle, trajectory, window, K).
+        residual_parameters: ∂r/∂θ, (particle, trajectory, window, K, M).
+        residual_start: ∂r/∂s, (particle, trajectory, window − 1, K, S), of windows 1, 2, …
+        defects: (particle, trajectory, window − 1, S).
+        end_parameters: ∂e/∂θ, (particle, trajectory, window − 1, S, M), of windows 0, 1, …
+        end_start: ∂e/∂s, (particle, trajectory, window − 2, S, S), of windows 1, 2, …
+    """
+
+    log_likelihood: jax.Array
+    weights: jax.Array
+    residuals: jax.Array
+    residual_parameters: jax.Array
+    residual_start: jax.Array
+    defects: jax.Array
+    end_parameters: jax.Array
+    end_start: jax.Array
+
+
 class Problem(Protocol):
     """What an estimator may ask."""
 
@@ -46,15 +75,8 @@ class Problem(Protocol):
         """Return the log likelihood (particle,) and the defects, shaped as ``shooting``."""
         ...
 
-    def joined(self, parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Evaluate with every window started where the one before ended: without defects.
-
-        Args:
-            parameters: (particle, M) unit coordinates.
-
-        Returns:
-            The log likelihood (particle,), and the shooting variables that close all gaps.
-        """
+    def linearise(self, position: Position) -> Linearisation:
+        """Evaluate, with first derivatives of all residuals and defects."""
         ...
 
 
@@ -68,3 +90,10 @@ def combine_trajectories(log_likelihood: jax.Array, combination: str) -> jax.Arr
         return log_likelihood.sum(axis=-1)
     count = log_likelihood.shape[-1]
     return jax.scipy.special.logsumexp(log_likelihood, axis=-1) - jnp.log(count)
+
+
+def trajectory_weights(log_likelihood: jax.Array, combination: str) -> jax.Array:
+    """Slope of ``combine_trajectories`` in each log likelihood, (..., trajectory)."""
+    if combination == "product":
+        return jnp.ones_like(log_likelihood)
+    return jax.nn.softmax(log_likelihood, axis=-1)

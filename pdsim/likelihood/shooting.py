@@ -7,10 +7,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pdsim.likelihood.problem import Position, combine_trajectories
+from pdsim.likelihood.problem import (
+    Linearisation,
+    Position,
+    combine_trajectories,
+    trajectory_weights,
+)
 from pdsim.parameters import ParameterSpace
-from pdsim.systems.rollout import squared_error
-from pdsim.systems.system import State, System
+from pdsim.systems.rollout import squared_error, tangents
+from pdsim.systems.system import System
 from pdsim.trajectories import windows
 
 
@@ -66,51 +71,69 @@ class ShootingProblem:
 
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p(recordings | position) (particle,) and the scaled defects."""
-        later = position.shooting * self.state_scale
-        first = jnp.broadcast_to(
-            self.first_start[None, :, None, :], (*later.shape[:2], 1, later.shape[-1])
-        )
-        start = jnp.concatenate([first, later], axis=2)
-        error, end = self._windows(
-            position.parameters[:, None, None, :],
+        start = self._starts(position) * self.state_scale
+        error, end = squared_error(
+            self.system,
+            self.space.system_parameters(position.parameters[:, None, None, :]),
             tuple(start[..., i] for i in range(start.shape[-1])),
-            (self.targets, self.precisions),
+            tuple(zip(self.targets, self.precisions, strict=True)),
+            frame_time=self.frame_time,
+            substeps=self.substeps,
         )
         per_trajectory = self.log_normalisation - 0.5 * error.sum(axis=-1)
         arrived = jnp.stack([variable[:, :, :-1] for variable in end], axis=-1)
         defects = position.shooting - arrived / self.state_scale
         return combine_trajectories(per_trajectory, self.combination), defects
 
-    def joined(self, parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Return log p(recordings | parameters) of single roll-outs, and the windows' starts."""
-        observed = jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), (self.targets, self.precisions))
-        shape = (len(parameters), self.first_start.shape[0])
-        first = tuple(
-            jnp.broadcast_to(self.first_start[:, i], shape) for i in range(len(self.state_scale))
+    def linearise(self, position: Position) -> Linearisation:
+        """Return log p(recordings | position), and residuals and defects with their slopes."""
+        start = self._starts(position)
+        windowed = start.shape[2] > 1
+        unit = jnp.broadcast_to(
+            position.parameters[:, None, None, :],
+            (*start.shape[:3], position.parameters.shape[-1]),
         )
-
-        def window(start, observed):
-            error, end = self._windows(parameters[:, None, :], start, observed)
-            return end, (error, end)
-
-        _, (error, ends) = jax.lax.scan(window, first, observed)
-        shooting = jnp.stack([variable[:-1] for variable in ends], axis=-1) / self.state_scale
-        per_trajectory = self.log_normalisation - 0.5 * error.sum(axis=0)
-        return (
-            combine_trajectories(per_trajectory, self.combination),
-            jnp.moveaxis(shooting, 0, 2),
-        )
-
-    def _windows(self, unit: jax.Array, start: State, observed):
-        """Simulate windows, and compare them with their targets and precisions."""
-        return squared_error(
+        (observed, end), (slopes, end_slopes) = tangents(
             self.system,
-            self.space.system_parameters(unit),
+            self.space.system_parameters,
+            unit,
             start,
-            tuple(zip(*observed, strict=True)),
+            scale=self.state_scale,
+            with_start=windowed,
+            frames=self.targets[0].shape[0],
             frame_time=self.frame_time,
             substeps=self.substeps,
         )
+        # (channel, frame, 1, trajectory, window), to go with a batch of particles.
+        target, precision = (jnp.stack(x)[:, :, None] for x in (self.targets, self.precisions))
+        residuals = _observations_last(precision * (observed - target))
+        slopes = jnp.moveaxis(_observations_last(precision * slopes, lead=1), 0, -1)
+        end_slopes = jnp.moveaxis(end_slopes, (0, 1), (-1, -2))
+        per_trajectory = self.log_normalisation - 0.5 * (residuals**2).sum(axis=(-2, -1))
+        m = unit.shape[-1]
+        return Linearisation(
+            log_likelihood=combine_trajectories(per_trajectory, self.combination),
+            weights=trajectory_weights(per_trajectory, self.combination),
+            residuals=residuals,
+            residual_parameters=slopes[..., :m],
+            residual_start=slopes[:, :, 1:, :, m:],
+            defects=position.shooting - jnp.moveaxis(end, 0, -1)[:, :, :-1],
+            end_parameters=end_slopes[:, :, :-1, :, :m],
+            end_start=end_slopes[:, :, 1:-1, :, m:],
+        )
+
+    def _starts(self, position: Position) -> jax.Array:
+        """Scaled start states of all windows, (particle, trajectory, window, state)."""
+        later = position.shooting
+        first = self.first_start / self.state_scale
+        first = jnp.broadcast_to(first[None, :, None, :], (*later.shape[:2], 1, later.shape[-1]))
+        return jnp.concatenate([first, later], axis=2)
+
+
+def _observations_last(x: jax.Array, lead: int = 0) -> jax.Array:
+    """Bring (…, channel, frame, particle, trajectory, window) to (…, particle, …, observation)."""
+    x = x.reshape(*x.shape[:lead], -1, *x.shape[lead + 2 :])
+    return jnp.moveaxis(x, lead, -1)
 
 
 def shooting_problem(

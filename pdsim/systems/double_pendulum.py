@@ -98,7 +98,7 @@ def _advance(state, k, dt):
     return (a + dt * va, w + dt * vw, va, vw), trig
 
 
-def step_autodiff(state, k: Coefficients, dt):
+def tangent_step(state, k: Coefficients, dt):
     """``step`` without the written-out adjoint: for forward-mode derivatives and as its oracle."""
     return _advance(state, k, dt)[0]
 
@@ -115,7 +115,7 @@ def step(state, k: Coefficients, dt):
     Returns:
         The state ``dt`` later. Differentiable in reverse mode in ``state`` and ``k``.
     """
-    return step_autodiff(state, k, dt)
+    return tangent_step(state, k, dt)
 
 
 def _step_forward(state, k, dt):
@@ -223,6 +223,7 @@ SYSTEM = System(
     },
     coefficients=coefficients,
     step=step,
+    tangent_step=tangent_step,
     observe=observe,
     energy=energy,
 )

@@ -3,6 +3,8 @@
 All functions run any batch of particles, trajectories and windows in one scan over time.
 """
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 
@@ -53,6 +55,61 @@ def rollout(
         return state, state
 
     return jax.lax.scan(advance, start, None, length=frames)[1]
+
+
+def tangents(
+    system: System,
+    to_parameters,
+    unit: jax.Array,
+    start: jax.Array,
+    *,
+    scale: jax.Array,
+    with_start: bool,
+    **options,
+):
+    """Simulate, and linearise what is observed and where it ends, by forward differentiation.
+
+    One tangent roll-out for each parameter and, if asked, each start variable.
+
+    Args:
+        to_parameters: unit coordinates (..., M) → the system's parameters by name.
+        unit: (*batch, M) coordinates of the parameters.
+        start: (*batch, S) start states over ``scale``.
+        scale: (S,) physical size of one unit of a start variable.
+        with_start: whether to differentiate in the start, too; if not, those slopes are empty.
+        options: ``frames``, ``frame_time`` and ``substeps`` of ``rollout``.
+
+    Returns:
+        ``(observed, end), slopes``: the channels' roll-outs as one array (channel, frame, *batch),
+        the scaled end states (S, *batch), and the same with a leading axis of the M or M + S
+        tangents.
+    """
+    forward = dataclasses.replace(system, step=system.tangent_step)
+    count = unit.shape[-1]
+
+    def simulate(unit, start):
+        physical = start * scale
+        states = rollout(
+            forward,
+            to_parameters(unit),
+            tuple(physical[..., i] for i in range(len(scale))),
+            **options,
+        )
+        end = [variable[-1] / size for variable, size in zip(states, scale, strict=True)]
+        return jnp.stack(system.observe(states)), jnp.stack(end)
+
+    def along(direction):
+        rates = (
+            jnp.broadcast_to(direction[:count], unit.shape),
+            jnp.broadcast_to(direction[count:], start.shape),
+        )
+        return jax.jvp(simulate, (unit, start), rates)
+
+    directions = jnp.eye(count + len(scale), dtype=start.dtype)
+    if not with_start:
+        directions = directions[:count]
+    # The roll-out itself does not depend on the direction: it is simulated once.
+    return jax.vmap(along, out_axes=(None, 0))(directions)
 
 
 def squared_error(

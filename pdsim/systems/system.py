@@ -44,7 +44,9 @@ class System:
         parameters: every number of the model, by name.
         coefficients: ``(parameters: name → array) → pytree``; the combinations of parameters the
             step needs, computed once per roll-out.
-        step: ``(state, coefficients, dt) → state``; one step of ``dt`` seconds.
+        step: ``(state, coefficients, dt) → state``; one step of ``dt`` seconds. Differentiable in
+            reverse mode.
+        tangent_step: the same step, differentiable in forward mode.
         observe: ``state → tuple of channel arrays``.
         energy: ``(state, coefficients) → total mechanical energy [J]``.
     """
@@ -55,6 +57,7 @@ class System:
     parameters: Mapping[str, SystemParameter]
     coefficients: Callable[[Mapping[str, Any]], Any]
     step: Callable[[State, Any, float], State]
+    tangent_step: Callable[[State, Any, float], State]
     observe: Callable[[State], State]
     energy: Callable[[State, Any], jax.Array]
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pdsim.likelihood.problem import Position
+from pdsim.likelihood.problem import Linearisation, Position
 from pdsim.parameters import Parameter, ParameterSpace
 
 
@@ -27,9 +27,21 @@ class GaussianProblem:
         z = position.parameters - self.mean
         return -0.5 * jnp.einsum("ni,ij,nj->n", z, self.precision, z), position.shooting
 
-    def joined(self, parameters):
-        shooting = jnp.zeros((len(parameters), 1, 0, 1))
-        return self.evaluate(Position(parameters, shooting))[0], shooting
+    def linearise(self, position: Position):
+        """One window, whose residuals are Rᵀ(x − mean) with R Rᵀ the precision."""
+        value, defects = self.evaluate(position)
+        count, m = position.parameters.shape
+        root = jnp.linalg.cholesky(self.precision).T
+        return Linearisation(
+            log_likelihood=value,
+            weights=jnp.ones((count, 1)),
+            residuals=((position.parameters - self.mean) @ root.T)[:, None, None],
+            residual_parameters=jnp.broadcast_to(root, (count, 1, 1, m, m)),
+            residual_start=jnp.zeros((count, 1, 0, m, 1)),
+            defects=defects,
+            end_parameters=jnp.zeros((count, 1, 0, 1, m)),
+            end_start=jnp.zeros((count, 1, 0, 1, 1)),
+        )
 
 
 def gaussian(mean, covariance) -> GaussianProblem:
@@ -61,11 +73,25 @@ class ChainProblem:
         defects = states[:, 1:] - states[:, :-1]
         return log_likelihood, defects[:, None, :, None]
 
-    def joined(self, parameters):
-        shooting = jnp.broadcast_to(
-            parameters[:, :, None, None], (len(parameters), 1, len(self.measured) - 1, 1)
+    def linearise(self, position: Position):
+        value, defects = self.evaluate(position)
+        x, s = position.parameters, position.shooting[:, 0, :, 0]
+        count, windows = len(x), len(self.measured)
+        residuals = (jnp.concatenate([x, s], axis=1) - self.measured) / self.sigma
+        first = (jnp.arange(windows) == 0).astype(x.dtype)
+        ones = jnp.ones((count, 1, windows - 1, 1, 1))
+        return Linearisation(
+            log_likelihood=value,
+            weights=jnp.ones((count, 1)),
+            residuals=residuals[:, None, :, None],
+            residual_parameters=jnp.broadcast_to(
+                (first / self.sigma)[None, None, :, None, None], (count, 1, windows, 1, 1)
+            ),
+            residual_start=ones / self.sigma,
+            defects=defects,
+            end_parameters=jnp.broadcast_to(first[:-1, None, None], ones.shape),
+            end_start=ones[:, :, 1:],
         )
-        return self.evaluate(Position(parameters, shooting))[0], shooting
 
     def gaussian_posterior(self, defect_deviation: float) -> tuple[float, float]:
         """Mean and standard deviation of x when each gap is a Gaussian term (Eq. 5).

@@ -6,6 +6,7 @@ from jax.flatten_util import ravel_pytree
 from reference import CROOKED
 from scipy import stats
 
+from pdsim.inference.profile import lagrangian, profile
 from pdsim.likelihood.problem import Position, combine_trajectories
 from pdsim.likelihood.shooting import shooting_problem
 from pdsim.parameters import Parameter, ParameterSpace
@@ -133,14 +134,82 @@ def test_gradients_are_those_of_finite_differences(truth):
     np.testing.assert_allclose(found, numeric, rtol=1e-5, atol=1e-6 * np.abs(numeric).max())
 
 
+def loose(p, unit, rng):
+    """A position whose windows do not meet."""
+    shooting = jnp.broadcast_to(p.start_shooting(), (len(unit), *p.start_shooting().shape))
+    return Position(unit, shooting + 0.02 * rng.normal(size=shooting.shape))
+
+
 @pytest.mark.parametrize("combination", ["sum", "product"])
-def test_joined_windows_are_one_long_roll_out(truth, combination):
+@pytest.mark.parametrize("windows", [1, 5])
+def test_linearisation_agrees_with_reverse_differentiation(truth, combination, windows):
+    rng = np.random.default_rng(2)
+    noisy = truth + rng.normal(size=truth.shape) * NOISE
+    noisy[0, 3, 1] = np.nan
+    p = problem(truth, windows, combination, noisy)
+    position = loose(p, jnp.asarray(rng.uniform(0.2, 0.8, size=(3, 2))), rng)
+    linear = p.linearise(position)
+    value, defects = p.evaluate(position)
+    np.testing.assert_allclose(linear.log_likelihood, value, rtol=1e-10)
+    np.testing.assert_allclose(linear.defects, defects, atol=1e-10)
+    gradient = jax.grad(lambda q: p.evaluate(q)[0].sum())(position)
+    weighted = linear.weights[:, :, None, None] * linear.residuals
+    found = -jnp.einsum("pnwk,pnwki->pi", weighted, linear.residual_parameters)
+    np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8)
+    if windows == 1:
+        return
+    found = -jnp.einsum("pnwk,pnwka->pnwa", weighted[:, :, 1:], linear.residual_start)
+    scale = np.abs(gradient.shooting).max()
+    np.testing.assert_allclose(found, gradient.shooting, atol=1e-9 * scale)
+    # The defects against random cotangents.
+    cotangent = jnp.asarray(rng.normal(size=defects.shape))
+    gradient = jax.grad(lambda q: (p.evaluate(q)[1] * cotangent).sum())(position)
+    found = -jnp.einsum("pnwa,pnwai->pi", cotangent, linear.end_parameters)
+    np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8, atol=1e-10)
+    found = cotangent.at[:, :, : windows - 2].add(
+        -jnp.einsum("pnwa,pnwab->pnwb", cotangent[:, :, 1:], linear.end_start)
+    )
+    np.testing.assert_allclose(found, gradient.shooting, atol=1e-9)
+
+
+@pytest.mark.parametrize("combination", ["sum", "product"])
+def test_profile_of_closed_windows_is_that_of_one_long_roll_out(truth, combination):
+    """With σ → 0 eliminating the windows' starts leaves the likelihood of single shooting."""
     rng = np.random.default_rng(2)
     noisy = truth + rng.normal(size=truth.shape) * NOISE
     single, multiple = (problem(truth, n, combination, noisy) for n in (1, 5))
-    unit = jnp.asarray(rng.uniform(0.2, 0.8, size=(7, 2)))
-    log_likelihood, shooting = multiple.joined(unit)
-    alone, _ = single.evaluate(Position(unit, jnp.zeros((7, 2, 0, 4))))
-    np.testing.assert_allclose(log_likelihood, alone, rtol=1e-9)
-    _, defects = multiple.evaluate(Position(unit, shooting))
-    assert np.abs(defects).max() < 1e-9
+    unit = jnp.asarray(rng.uniform(0.2, 0.8, size=(3, 2)))
+    position = Position(unit, jnp.broadcast_to(multiple.start_shooting(), (3, 2, 4, 4)))
+    for _ in range(4):  # each pass closes the gap after one more window
+        position = position._replace(shooting=position.shooting - multiple.evaluate(position)[1])
+    whole = single.linearise(Position(unit, jnp.zeros((3, 2, 0, 4))))
+    undamped = jnp.zeros(3)
+    one = profile(whole, jnp.zeros((3, 2, 0, 4)), 1.0, undamped)
+    other = profile(multiple.linearise(position), jnp.zeros_like(position.shooting), 1e-6, undamped)
+    np.testing.assert_allclose(other.lagrangian, one.lagrangian, rtol=1e-6)
+    np.testing.assert_allclose(other.slope, one.slope, rtol=1e-4)
+    np.testing.assert_allclose(other.information, one.information, rtol=1e-4)
+    count = one.feature_slopes.shape[1]
+    found = np.sort(np.linalg.norm(other.feature_slopes[:, :count], axis=2), axis=1)
+    expected = np.sort(np.linalg.norm(one.feature_slopes, axis=2), axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_profile_shifts_to_the_minimum_over_the_starts(truth):
+    """At fixed θ the step of the windows' starts leaves no slope of the linearised Lagrangian."""
+    rng = np.random.default_rng(3)
+    p = problem(truth, 4, "product", truth + rng.normal(size=truth.shape) * NOISE)
+    position = loose(p, jnp.array([[0.4, 0.4]]), rng)
+    force = jnp.asarray(rng.normal(size=position.shooting.shape))
+    sigma = 0.05
+
+    def value(shooting):
+        log_likelihood, defects = p.evaluate(Position(position.parameters, shooting))
+        return lagrangian(log_likelihood, defects, force, sigma).sum()
+
+    before = np.abs(jax.grad(value)(position.shooting)).max()
+    for _ in range(8):
+        form = profile(p.linearise(position), force, sigma, jnp.zeros(1))
+        moved = position.shooting + form.shift.reshape(position.shooting.shape)
+        position = position._replace(shooting=moved)
+    assert np.abs(jax.grad(value)(position.shooting)).max() < 1e-5 * before

@@ -6,7 +6,7 @@ from reference import CROOKED, IBM_EQUIVALENT, mujoco_model, random_states
 
 from pdsim.recordings.camera import constrained_accelerations
 from pdsim.systems import double_pendulum
-from pdsim.systems.double_pendulum import SYSTEM, coefficients, energy, step, step_autodiff
+from pdsim.systems.double_pendulum import SYSTEM, coefficients, energy, step, tangent_step
 from pdsim.systems.rollout import rollout, squared_error
 
 
@@ -14,7 +14,7 @@ def accelerations(parameters, states):
     """Joint accelerations (n, 2) from one step of the system, (dq' − dq) / dt."""
     dt = 1e-3
     k = coefficients(parameters)
-    after = step_autodiff(tuple(jnp.asarray(c) for c in states.T), k, dt)
+    after = tangent_step(tuple(jnp.asarray(c) for c in states.T), k, dt)
     return np.stack([(after[2] - states[:, 2]) / dt, (after[3] - states[:, 3]) / dt], axis=1)
 
 
@@ -108,7 +108,7 @@ def test_the_written_adjoint_is_the_transpose_of_the_step():
     k = jax.tree.map(lambda x: jnp.full(30, x), coefficients(CROOKED))
     rng = np.random.default_rng(2)
     cotangent = tuple(jnp.asarray(rng.normal(size=30)) for _ in range(4))
-    _, automatic = jax.vjp(lambda s, k: step_autodiff(s, k, 1 / 500), states, k)
+    _, automatic = jax.vjp(lambda s, k: tangent_step(s, k, 1 / 500), states, k)
     _, written = jax.vjp(lambda s, k: step(s, k, 1 / 500), states, k)
     for a, b in zip(
         jax.tree.leaves(automatic(cotangent)), jax.tree.leaves(written(cotangent)), strict=True
