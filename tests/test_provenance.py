@@ -9,7 +9,7 @@ from pdsim.stages import modules
 
 def test_closures_follow_the_layers():
     infer = import_closure(*modules("infer", system="double_pendulum", method="csvgd"))
-    assert "pdsim.inference.svgd" in infer  # csvgd is built on it
+    assert "pdsim.inference.stein" in infer  # csvgd is built on it
     assert "pdsim.systems.double_pendulum" in infer
     assert "pdsim.rigid_body.sincos" in infer
     assert not any(name.startswith(("pdsim.figures", "pdsim.metrics")) for name in infer)

@@ -22,7 +22,7 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from pdsim.inference.estimator import Done, Info, summarise
+from pdsim.inference.estimator import Done, Independent, Info, summarise
 from pdsim.inference.target import Target
 from pdsim.likelihood.problem import Position, Problem
 from pdsim.settings import CemConfig
@@ -122,26 +122,12 @@ def flattened(log_weight: np.ndarray, least: float) -> tuple[np.ndarray, float]:
 
 
 @dataclass(frozen=True)
-class Cem:
+class Cem(Independent):
     """The draws are the latest samples, those of the mixture that was fitted last."""
 
     settings: CemConfig
-    particle_count: int
-    iteration_count: int
     sample_kind: ClassVar[str] = "iid"
     uses_gradients: ClassVar[bool] = False
-
-    def cost(self, problem: Problem) -> int:
-        del problem
-        return self.particle_count
-
-    def chain_count(self, problem: Problem) -> int:
-        del problem
-        return 1
-
-    def convergence(self, problem: Problem, state: State) -> dict[str, jax.Array]:
-        del problem, state
-        return {}
 
     def target(self, problem: Problem) -> Target:
         """Return the density fitted."""

@@ -175,8 +175,8 @@ def iterate(estimator, problem, state, key, first, used, until, *, length: int, 
 
 
 @dataclass(frozen=True)
-class Stepwise:
-    """What estimators share that have a pure ``step(key, problem, state) -> (state, Info)``."""
+class Independent:
+    """What estimators share whose draws are no chains: an iteration evaluates every particle."""
 
     settings: Any
     particle_count: int
@@ -190,13 +190,18 @@ class Stepwise:
         del problem
         return 1
 
-    def recorded(self, state):
-        """Nothing of an iteration is kept but its report."""
-        del state
-
     def convergence(self, problem: Problem, state) -> dict[str, jax.Array]:
         del problem, state
         return {}
+
+
+@dataclass(frozen=True)
+class Stepwise(Independent):
+    """What estimators share that have a pure ``step(key, problem, state) -> (state, Info)``."""
+
+    def recorded(self, state):
+        """Nothing of an iteration is kept but its report."""
+        del state
 
     def advance(self, problem, state, *, seed, done, until, capacity):
         cost = self.cost(problem)

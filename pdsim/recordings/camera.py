@@ -8,8 +8,8 @@ scaled to pixels, moved with a slowly drifting pivot, and rounded to whole pixel
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from pdsim.config import CameraConfig, PopulationConfig
 from pdsim.errors import PdsimError
+from pdsim.recordings.config import CameraConfig, PopulationConfig
 
 
 def constrained_accelerations(angles, rates, p) -> np.ndarray:

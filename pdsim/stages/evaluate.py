@@ -5,12 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from pdsim.config import (
-    LikelihoodConfig,
-    PopulationConfig,
-    RecordingConfig,
-    SimulatorConfig,
-)
+from pdsim.config import LikelihoodConfig, SimulatorConfig
 from pdsim.files import read_dataset
 from pdsim.likelihood.noise import channel_noise, channel_spread
 from pdsim.metrics.coverage import coverage
@@ -24,6 +19,7 @@ from pdsim.metrics.rmse import rmse
 from pdsim.metrics.score import Score, undefined
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
+from pdsim.recordings.config import PopulationConfig, RecordingConfig
 from pdsim.simulator import build_simulator, known_truth
 
 # Pooled sets hold this many roll-outs at most; distances between all pairs are taken.

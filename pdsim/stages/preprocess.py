@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pdsim.config import RecordingConfig
 from pdsim.errors import PdsimError
 from pdsim.files import sha256, write_dataset
 from pdsim.recordings import ibm
+from pdsim.recordings.config import RecordingConfig
 from pdsim.recordings.markers import joint_angles, read_pixels
 from pdsim.systems import load_system
 from pdsim.trajectories import Smoothing, cut, trajectory_set

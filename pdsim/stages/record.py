@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from pdsim.config import RecordingConfig
 from pdsim.errors import PdsimError
 from pdsim.files import write_folder_atomically
 from pdsim.recordings import camera
+from pdsim.recordings.config import RecordingConfig
 from pdsim.systems import load_system
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 from reference import CROOKED
 
-from pdsim.config import CameraConfig
 from pdsim.recordings.camera import pixels, population_draws, run_parameters, simulate
+from pdsim.recordings.config import CameraConfig
 from pdsim.recordings.markers import joint_angles
 
 

@@ -53,7 +53,7 @@ def test_posteriors_hold_all_groups_and_their_provenance(tiny):
     np.testing.assert_array_equal(
         tree["course"]["link_1"].values[-1], tree["posterior"]["link_1"].values[0]
     )
-    assert tree["history"].sizes["iteration"] == 30
+    assert tree["history"]["rollouts"].values[-1] <= 12 * 30
     assert tree["shooting"]["defect"].shape == (12, 1, 9, 4)
     stats = tree["sample_stats"]
     expected = {"log_likelihood", "log_prior", "limit_violation", "max_defect", "diverging"}
