@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pdsim.config import SimulatorConfig
 from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.simulator_config import SimulatorConfig
 from pdsim.systems import load_system
 from pdsim.systems.system import System
 

@@ -3,10 +3,11 @@
 import numpy as np
 import xarray as xr
 
-from pdsim.config import LikelihoodConfig, SimulatorConfig
+from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.noise import channel_noise
 from pdsim.likelihood.shooting import ShootingProblem, shooting_problem
 from pdsim.simulator import build_simulator
+from pdsim.simulator_config import SimulatorConfig
 from pdsim.trajectories import select
 
 

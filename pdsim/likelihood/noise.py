@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from pdsim.config import LikelihoodConfig
+from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.trajectories import select
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from pdsim.config import LikelihoodConfig, SimulatorConfig
 from pdsim.files import read_dataset
+from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.noise import channel_noise, channel_spread
 from pdsim.metrics.coverage import coverage
 from pdsim.metrics.credible_rank import credible_rank
@@ -21,6 +21,7 @@ from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.recordings.config import PopulationConfig, RecordingConfig
 from pdsim.simulator import build_simulator, known_truth
+from pdsim.simulator_config import SimulatorConfig
 
 # Pooled sets hold this many roll-outs at most; distances between all pairs are taken.
 POOLED = 1000

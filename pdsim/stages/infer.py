@@ -10,18 +10,19 @@ import numpy as np
 import xarray as xr
 
 from pdsim import device
-from pdsim.config import LikelihoodConfig, SimulatorConfig
 from pdsim.files import read_dataset, write_dataset
 from pdsim.inference import load_estimator
 from pdsim.inference.estimator import largest_defect
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
+from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import ShootingProblem
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import assemble
 from pdsim.provenance import code_fingerprint, fingerprint
 from pdsim.settings import SETTINGS, BudgetConfig
+from pdsim.simulator_config import SimulatorConfig
 from pdsim.stages import modules
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,75 @@
+"""Section ``bayessim`` of an experiment."""
+
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from pdsim.settings import Count, Positive, Section
+
+Statistic = Literal["downsampled", "difference", "summary", "signature"]
+Density = Literal["mdn", "mdrff_rbf", "mdrff_matern52"]
+
+
+class TrainingSetConfig(Section):
+    """Simulated pairs of parameters and trajectories."""
+
+    count: Count = Field(10_000, description="trajectories to learn from")
+    held_out_count: Count = Field(
+        500, description="more trajectories, for the held-out loss and the calibration"
+    )
+    noise: bool = Field(
+        False, description="add observation noise of the likelihood's size to each trajectory"
+    )
+    seed: int = Field(0, description="of parameters and noise")
+    chunk_size: Count = Field(1000, description="trajectories simulated at once")
+
+
+class StatisticsConfig(Section):
+    """Sizes of the input statistics."""
+
+    every: Count = Field(20, description="downsampled, difference: one frame of so many")
+    lags: tuple[Count, ...] = Field(
+        (5, 10, 20, 50, 100), description="summary: lags of the autocorrelations [frames]"
+    )
+    depth: int = Field(3, ge=1, le=5, description="signature: deepest level")
+
+
+class DensityConfig(Section):
+    """The densities, and how they are fitted."""
+
+    component_count: Count = Field(5, description="Gaussians in the mixture")
+    hidden: tuple[Count, ...] = Field((24, 24), description="mdn: units of the hidden layers")
+    feature_count: Count = Field(200, description="mdrff: random Fourier features")
+    epochs: Count = Field(3000, description="passes over the training set")
+    patience: Count | None = Field(
+        None, description="epochs without a better held-out loss that end it early; none: all"
+    )
+    batch_size: Count = Field(500, description="pairs in a gradient")
+    learning_rate: Positive = Field(1e-3, description="Adam's step")
+    max_tries: Count = Field(
+        100, description="times as many draws as asked for that may be made to stay in the limits"
+    )
+
+
+class BayesSimConfig(Section):
+    """Which variants are trained, and how."""
+
+    statistics: tuple[Statistic, ...] = Field(
+        get_args(Statistic), min_length=1, description="input statistics"
+    )
+    densities: tuple[Density, ...] = Field(
+        get_args(Density), min_length=1, description="density models"
+    )
+    training_set: TrainingSetConfig = TrainingSetConfig()
+    statistic: StatisticsConfig = StatisticsConfig()
+    density: DensityConfig = DensityConfig()
+
+    def variants(self) -> list[str]:
+        """Names of all pairs of statistic and density, ``<statistic>_<density>``."""
+        return [f"{s}_{d}" for d in self.densities for s in self.statistics]
+
+
+def split_variant(variant: str) -> tuple[str, str]:
+    """Return statistic and density of a variant's name."""
+    statistic, _, density = variant.partition("_")
+    return statistic, density

@@ -1,0 +1,165 @@
+"""The training loop of every density model: Adam on the negative log density, in mini-batches."""
+
+import logging
+import time
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from pdsim.bayessim.config import DensityConfig
+from pdsim.bayessim.density import Layer, Network, density
+from pdsim.errors import PdsimError
+from pdsim.inference.checkpoint import Checkpoint, load, save
+from pdsim.progress import Progress
+
+log = logging.getLogger(__name__)
+
+# Epochs between reports and checkpoints.
+_CHUNK = 50
+
+
+class State(NamedTuple):
+    """Training as it stands.
+
+    Attributes:
+        layers: of the network.
+        moments: Adam's.
+        best: layers with the lowest held-out loss.
+        best_loss: that loss.
+        since: epochs since then.
+    """
+
+    layers: tuple[Layer, ...]
+    moments: optax.OptState
+    best: tuple[Layer, ...]
+    best_loss: jax.Array
+    since: jax.Array
+
+
+class Trained(NamedTuple):
+    """What training gives.
+
+    Attributes:
+        network: with the layers of the lowest held-out loss.
+        history: ``loss`` and ``held_out_loss`` of each epoch [nat], ``seconds``.
+    """
+
+    network: Network
+    history: dict[str, np.ndarray]
+
+
+def _loss(layers, fixed, inputs, theta, components):
+    mixtures = density(Network(layers, fixed), inputs, components, theta.shape[1])
+    return -mixtures.log_density(theta).mean()
+
+
+@partial(jax.jit, static_argnames=("config", "epochs"))
+def _train(state: State, fixed, key, first, pairs, held_out, *, config: DensityConfig, epochs: int):
+    inputs, theta = pairs
+    optimiser = optax.adam(config.learning_rate)
+    size = min(config.batch_size, len(theta))
+    batches = len(theta) // size
+
+    def step(carry, chosen):
+        layers, moments = carry
+        loss, slope = jax.value_and_grad(_loss)(
+            layers, fixed, inputs[chosen], theta[chosen], config.component_count
+        )
+        updates, moments = optimiser.update(slope, moments)
+        return (optax.apply_updates(layers, updates), moments), loss
+
+    def epoch(state: State, number):
+        order = jax.random.permutation(jax.random.fold_in(key, number), len(theta))
+        chosen = order[: batches * size].reshape(batches, size)
+        (layers, moments), losses = jax.lax.scan(step, (state.layers, state.moments), chosen)
+        loss = _loss(layers, fixed, *held_out, config.component_count)
+        better = loss < state.best_loss
+        best = jax.tree.map(partial(jnp.where, better), layers, state.best)
+        state = State(
+            layers,
+            moments,
+            best,
+            jnp.where(better, loss, state.best_loss),
+            jnp.where(better, 0, state.since + 1),
+        )
+        return state, (losses.mean(), loss)
+
+    return jax.lax.scan(epoch, state, first + jnp.arange(epochs))
+
+
+def train(
+    net: Network,
+    pairs: tuple[np.ndarray, np.ndarray],
+    held_out: tuple[np.ndarray, np.ndarray],
+    config: DensityConfig,
+    *,
+    seed: int,
+    fingerprint: str = "",
+    checkpoint: str | Path | None = None,
+) -> Trained:
+    """Train until the epochs are done or, with patience, the held-out loss does not improve.
+
+    Args:
+        pairs, held_out: standardised inputs (n, F) and unit coordinates (n, M).
+        seed: of the mini-batches.
+        fingerprint: of config, data and code; only a checkpoint with the same is used.
+        checkpoint: where the state is saved on the way; removed by the caller at the end.
+
+    Raises:
+        PdsimError: the loss is not finite from the first epochs on.
+    """
+    data = [tuple(jnp.asarray(x, jnp.float32) for x in part) for part in (pairs, held_out)]
+    state = State(
+        net.layers,
+        optax.adam(config.learning_rate).init(net.layers),
+        net.layers,
+        jnp.asarray(np.inf, jnp.float32),
+        jnp.array(0),
+    )
+    history = {name: np.zeros(0) for name in ("loss", "held_out_loss", "seconds")}
+    spent = 0.0
+    if checkpoint is not None and Path(checkpoint).exists():
+        try:
+            restored = load(checkpoint, fingerprint, state)
+            state, history, spent = restored.state, restored.history, restored.seconds
+            log.info("resuming after epoch %d from %s", len(history["loss"]), checkpoint)
+        except PdsimError as error:
+            log.warning("not resuming: %s", error)
+    with Progress(config.epochs, len(history["loss"]), "epochs") as progress:
+        while (done := len(history["loss"])) < config.epochs:
+            if config.patience is not None and int(state.since) >= config.patience:
+                log.info("ended after epoch %d: no better for %d", done, config.patience)
+                break
+            began = time.perf_counter()
+            count = min(_CHUNK, config.epochs - done)
+            state, losses = jax.block_until_ready(
+                _train(
+                    state,
+                    net.fixed,
+                    jax.random.key(seed),
+                    jnp.array(done),
+                    *data,
+                    config=config,
+                    epochs=count,
+                )
+            )
+            lasted = time.perf_counter() - began
+            rows = [*losses, spent + lasted * (1 + np.arange(count)) / count]
+            history = {
+                name: np.concatenate([history[name], np.asarray(new, float)])
+                for name, new in zip(history, rows, strict=True)
+            }
+            spent += lasted
+            if not np.isfinite(float(state.best_loss)):
+                raise PdsimError(
+                    "training: the held-out loss was never finite; lower density.learning_rate"
+                )
+            if checkpoint is not None:
+                save(checkpoint, fingerprint, Checkpoint(state, history, {}, spent))
+            progress.advance(count, loss=history["loss"][-1], held_out=history["held_out_loss"][-1])
+    return Trained(Network(state.best, net.fixed), history)

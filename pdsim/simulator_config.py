@@ -1,0 +1,59 @@
+"""Section ``simulator`` of an experiment: the model, and which of its parameters are sought."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from pdsim.settings import Count, Positive, Section
+
+
+class ParameterConfig(Section):
+    """One estimated parameter."""
+
+    lower: float = Field(description="lower limit, in `unit`")
+    upper: float = Field(description="upper limit, in `unit`")
+    unit: str = Field(description="must be the unit the system declares")
+    scale: Literal["linear", "log"] = Field(
+        "linear", description="how the unit box is laid over the limits"
+    )
+    prior: Literal["uniform", "log_uniform", "normal", "truncated_normal"] | None = Field(
+        None, description="density within the limits; default: flat on the scale"
+    )
+    mean: float | None = Field(None, description="of a (truncated) normal prior, in `unit`")
+    standard_deviation: Positive | None = Field(
+        None, description="of a (truncated) normal prior, in `unit`"
+    )
+    sets: tuple[str, ...] = Field(
+        (), description="system parameters that take this value; default: the one of this name"
+    )
+    truth: float | None = Field(None, description="true value, where known; only drawn and scored")
+
+    @model_validator(mode="after")
+    def _check(self) -> "ParameterConfig":
+        if self.lower >= self.upper:
+            raise ValueError(f"lower ({self.lower}) must be below upper ({self.upper})")
+        if self.scale == "log" and self.lower <= 0:
+            raise ValueError(f"a log scale needs lower > 0, not {self.lower}")
+        if self.prior == "log_uniform" and self.lower <= 0:
+            raise ValueError(f"a log_uniform prior needs lower > 0, not {self.lower}")
+        normal = self.prior in ("normal", "truncated_normal")
+        if normal and (self.mean is None or self.standard_deviation is None):
+            raise ValueError(f"a {self.prior} prior needs mean and standard_deviation")
+        if not normal and (self.mean is not None or self.standard_deviation is not None):
+            raise ValueError(
+                "mean and standard_deviation belong to a normal or truncated_normal prior"
+            )
+        return self
+
+
+class SimulatorConfig(Section):
+    """The model whose parameters are sought."""
+
+    system: str = Field(description="a name from pdsim/systems")
+    substeps: Count = Field(1, description="integrator steps per recorded frame")
+    parameters: dict[str, ParameterConfig] = Field(
+        min_length=1, description="what is estimated, by name, in the order of files and figures"
+    )
+    fixed: dict[str, float] = Field(
+        {}, description="values of other system parameters, in the system's units"
+    )

@@ -1,0 +1,92 @@
+"""Stage ``train``: one density model on one input statistic."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from pdsim import device
+from pdsim.bayessim.config import BayesSimConfig, split_variant
+from pdsim.bayessim.density import as_arrays, network
+from pdsim.bayessim.scaling import scaling
+from pdsim.bayessim.training import train as fit
+from pdsim.files import read_dataset, write_dataset
+from pdsim.provenance import code_fingerprint, fingerprint
+from pdsim.stages import modules
+
+log = logging.getLogger(__name__)
+
+
+def train(
+    options: dict[str, Any], *, variant: str, seed: int, statistics: str, output: str
+) -> None:
+    """Train a variant, and write its network with its losses.
+
+    Args:
+        options: ``bayessim`` and ``precision`` of the config.
+        variant: ``<statistic>_<density>``.
+        seed: of weights and mini-batches.
+    """
+    device.configure(options["precision"])
+    config = BayesSimConfig.model_validate(options["bayessim"])
+    data = read_dataset(statistics)
+    held_out = data["held_out"].values
+    raw, unit = data["simulated"].values, data["unit"].values
+    scale = scaling(raw[~held_out])
+    inputs = scale(raw)
+    _, name = split_variant(variant)
+    net = network(name, config.density, inputs[~held_out], unit.shape[1], seed)
+    identity = fingerprint(
+        options["bayessim"],
+        {"variant": variant, "seed": seed},
+        np.ascontiguousarray(raw).tobytes(),
+        np.ascontiguousarray(unit).tobytes(),
+        code_fingerprint(*modules("train")),
+    )
+    checkpoint = Path(output).with_name("training.npz")
+    trained = fit(
+        net,
+        (inputs[~held_out], unit[~held_out]),
+        (inputs[held_out], unit[held_out]),
+        config.density,
+        seed=seed,
+        fingerprint=identity,
+        checkpoint=checkpoint,
+    )
+    arrays = {
+        name: ([f"{name}_{axis}" for axis in range(values.ndim)], values)
+        for name, values in as_arrays(trained.network).items()
+    }
+    result = xr.DataTree.from_dict(
+        {
+            "/": xr.Dataset(
+                attrs={
+                    "variant": variant,
+                    "seed": seed,
+                    "lost": data.attrs["lost"],
+                    "training_count": int((~held_out).sum()),
+                    "fingerprint": identity,
+                    "config": json.dumps(options["bayessim"], sort_keys=True),
+                    **device.describe(),
+                }
+            ),
+            "network": xr.Dataset(arrays),
+            "scaling": xr.Dataset(
+                {"centre": ("feature", scale.centre), "width": ("feature", scale.width)}
+            ),
+            "history": xr.Dataset(
+                {name: ("epoch", values) for name, values in trained.history.items()}
+            ),
+        }
+    )
+    write_dataset(output, result)
+    checkpoint.unlink(missing_ok=True)
+    log.info(
+        "%s: %d epochs, best held-out loss %.4g",
+        output,
+        len(trained.history["loss"]),
+        trained.history["held_out_loss"].min(),
+    )
