@@ -15,6 +15,7 @@ include: "workflow/rules/recordings.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/metrics.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/bayessim.smk"
 include: "workflow/rules/summary.smk"
 
 
@@ -28,6 +29,23 @@ for group in SETTINGS.groups:
             group_files(group),
         message:
             f"Everything of group {group} is up to date"
+
+
+# The likelihood-free variants of every experiment that has some: snakemake bayessim
+rule bayessim:
+    input:
+        [
+            path
+            for experiment, setup in EXPERIMENTS.items()
+            if setup.bayessim
+            for path in (
+                f"{RESULTS}/{experiment}/tables/table_3.csv",
+                f"{RESULTS}/{experiment}/tables/table_1.csv",
+                *bayessim_figures(experiment),
+            )
+        ],
+    message:
+        "Every BayesSim variant is up to date"
 
 
 # The searches that chose the settings in the config: snakemake tune

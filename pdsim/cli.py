@@ -41,6 +41,9 @@ _PLOT_NEEDS = {
     "convergence": ("posterior",),
     "course": ("course",),
     "landscape": ("trajectories",),
+    "statistics": ("trajectories", "statistics"),
+    "training": ("trained",),
+    "calibration": ("statistics", "trained"),
 }
 
 
@@ -54,6 +57,20 @@ def _run(parser: argparse.ArgumentParser, *, budget: bool = False) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
     if budget:
         parser.add_argument("--budget", default="paper", help="quick or paper (default)")
+
+
+def _scored(parser: argparse.ArgumentParser) -> None:
+    """Options of stages that read a posterior of any kind."""
+    parser.add_argument("--method", required=True, help=f"{', '.join(SETTINGS)}, bayessim")
+    parser.add_argument(
+        "--shooting", required=True, help="single, multiple; of bayessim, the variant"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+
+
+def _variant(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--variant", required=True, help="<statistic>_<density>")
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
 
 
 def _files(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -108,13 +125,36 @@ def _parser() -> argparse.ArgumentParser:
         "fail (require), or start afresh (never)",
     )
 
+    p = verb("training-set", "Simulate parameters from the prior, for BayesSim to learn from.")
+    _experiment(p)
+    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    _files(p, "trajectories", "output")
+
+    p = verb("statistics", "One input statistic of every simulated and recorded trajectory.")
+    _experiment(p)
+    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    p.add_argument("--name", required=True, help="downsampled, difference, summary or signature")
+    _files(p, "trajectories", "training-set", "output")
+
+    p = verb("train", "Fit one density model to one input statistic.")
+    _experiment(p)
+    _variant(p)
+    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    _files(p, "statistics", "output")
+
+    p = verb("condition", "A trained density and the recording to a posterior.")
+    _experiment(p)
+    _variant(p)
+    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    _files(p, "trajectories", "statistics", "trained", "output")
+
     p = verb("simulate", "Roll out every posterior draw from every recorded start state.")
     _experiment(p)
     _files(p, "trajectories", "posterior", "output")
 
     p = verb("evaluate", "Metrics of one posterior.")
     _experiment(p)
-    _run(p)
+    _scored(p)
     _files(p, "trajectories", "posterior", "rollouts", "output")
 
     p = verb("course", "Metrics of one posterior after more and more roll-outs.")
@@ -131,7 +171,9 @@ def _parser() -> argparse.ArgumentParser:
     _experiment(p)
     _files(p, "metrics")
     p.add_argument("--rollouts", type=int, help="cut at so many roll-outs; needs a course")
-    p.add_argument("--folder", required=True, help="where the tables go")
+    where = p.add_mutually_exclusive_group(required=True)
+    where.add_argument("--folder", help="where the tables go")
+    where.add_argument("--table-3", metavar="STEM", help="BayesSim's table alone, without suffix")
 
     p = verb("tune", "Search an estimator's settings on the training recordings alone.")
     _experiment(p)
@@ -143,10 +185,10 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("kind", choices=tuple(_PLOT_NEEDS))
     _experiment(p)
     p.add_argument("--method")
-    p.add_argument("--shooting", choices=("single", "multiple"))
+    p.add_argument("--shooting", help="single, multiple; of bayessim, the variant")
     for name in ("trajectories", "course"):
         p.add_argument(f"--{name}", metavar="FILE")
-    for name in ("rollouts", "posterior"):
+    for name in ("rollouts", "posterior", "statistics", "trained"):
         p.add_argument(f"--{name}", nargs="+", metavar="FILE", default=[])
     p.add_argument("--stem", required=True, help="output path without suffix")
 
@@ -200,6 +242,8 @@ def _execute(a: argparse.Namespace) -> None:
             output=a.output,
             resume=a.resume,
         )
+    if a.verb in ("training-set", "statistics", "train", "condition"):
+        return _bayessim(a, experiment)
     if a.verb == "simulate":
         from pdsim.stages.simulate import simulate
 
@@ -238,8 +282,10 @@ def _execute(a: argparse.Namespace) -> None:
         name = Path(a.experiment).stem
         return tune(experiment, name, a.method, a.shooting, a.trajectories, a.output)
     if a.verb == "table":
-        from pdsim.stages.summarise import write_tables
+        from pdsim.stages.summarise import write_table_3, write_tables
 
+        if a.table_3:
+            return write_table_3(experiment, a.metrics, a.table_3)
         return write_tables(experiment, a.metrics, a.folder, a.rollouts)
     if a.verb == "plot":
         return _plot(a, experiment)
@@ -251,6 +297,46 @@ def _execute(a: argparse.Namespace) -> None:
         trajectories=a.trajectories,
         posteriors=a.posteriors,
         figures=a.figures,
+        output=a.output,
+    )
+
+
+def _bayessim(a: argparse.Namespace, experiment) -> None:
+    options = experiment.bayessim_options(experiment.budget(a.budget))
+    if a.verb in ("train", "condition") and a.variant not in experiment.bayessim.variants():
+        raise PdsimError(
+            f"{a.experiment}: bayessim: no variant {a.variant!r}; there are: "
+            f"{', '.join(experiment.bayessim.variants())}"
+        )
+    if a.verb == "training-set":
+        from pdsim.stages.training_set import training_set
+
+        return training_set(options, trajectories=a.trajectories, output=a.output)
+    if a.verb == "statistics":
+        from pdsim.stages.statistics import statistics
+
+        return statistics(
+            options,
+            name=a.name,
+            trajectories=a.trajectories,
+            training_set=a.training_set,
+            output=a.output,
+        )
+    if a.verb == "train":
+        from pdsim.stages.train import train
+
+        return train(
+            options, variant=a.variant, seed=a.seed, statistics=a.statistics, output=a.output
+        )
+    from pdsim.stages.condition import condition
+
+    return condition(
+        options,
+        variant=a.variant,
+        seed=a.seed,
+        trajectories=a.trajectories,
+        statistics=a.statistics,
+        trained=a.trained,
         output=a.output,
     )
 
@@ -311,6 +397,12 @@ def _plot(a: argparse.Namespace, experiment) -> None:
         plot.plot_convergence(experiment, a.posterior, a.stem)
     elif a.kind == "course":
         plot.plot_course(experiment, a.course, a.stem)
+    elif a.kind == "statistics":
+        plot.plot_statistics(experiment, a.trajectories, a.statistics, a.stem)
+    elif a.kind == "training":
+        plot.plot_training(experiment, a.trained, a.stem)
+    elif a.kind == "calibration":
+        plot.plot_calibration(experiment, a.statistics, a.trained, a.stem)
     else:
         plot.plot_landscape(experiment, a.trajectories, a.stem)
 

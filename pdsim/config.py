@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from pdsim.bayessim.config import BayesSimConfig
 from pdsim.config_messages import close_name, explain, read_yaml
 from pdsim.errors import PdsimError
 from pdsim.likelihood.config import LikelihoodConfig
@@ -50,6 +51,9 @@ class ExperimentConfig(Section):
     paper_table: bool = Field(False, description="print the published numbers beside ours")
     detailed: tuple[str, ...] = Field(
         ("svgd", "csvgd"), description="methods whose pair plots and windows the report shows"
+    )
+    bayessim: BayesSimConfig | None = Field(
+        None, description="likelihood-free variants to train beside the runs; none: no such"
     )
     landscape: tuple[str, str] | None = Field(
         None, description="two parameters to draw the likelihood over; every truth must be known"
@@ -115,6 +119,18 @@ class ExperimentConfig(Section):
             "likelihood": self.likelihood.model_dump(mode="json"),
             "estimator": SETTINGS[method].model_validate(settings).model_dump(mode="json"),
             "budget": budget.model_dump(mode="json", exclude={"seed_count"}),
+            "precision": self.precision,
+        }
+
+    def bayessim_options(self, budget: BudgetConfig) -> dict[str, Any]:
+        """Everything of the config that BayesSim's jobs depend on, as JSON values."""
+        if self.bayessim is None:
+            raise PdsimError(f"{self.title}: bayessim: this section is missing")
+        return {
+            "simulator": _without_truth(self.simulator),
+            "likelihood": self.likelihood.model_dump(mode="json"),
+            "bayessim": self.bayessim.within(budget).model_dump(mode="json"),
+            "budget": {"particle_count": budget.particle_count},
             "precision": self.precision,
         }
 

@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from pdsim.settings import Count, Positive, Section
+from pdsim.settings import BudgetConfig, Count, Positive, Section
 
 Statistic = Literal["downsampled", "difference", "summary", "signature"]
 Density = Literal["mdn", "mdrff_rbf", "mdrff_matern52"]
@@ -63,6 +63,23 @@ class BayesSimConfig(Section):
     training_set: TrainingSetConfig = TrainingSetConfig()
     statistic: StatisticsConfig = StatisticsConfig()
     density: DensityConfig = DensityConfig()
+
+    def within(self, budget: BudgetConfig) -> "BayesSimConfig":
+        """Shrink to a budget: at most its evaluations to learn from, and epochs in proportion.
+
+        All epochs are done where the budget has 20 evaluations or more for each trajectory.
+        """
+        evaluations = budget.particle_count * budget.iteration_count
+        count = min(self.training_set.count, evaluations)
+        share = min(1.0, evaluations / (20 * self.training_set.count))
+        return self.model_copy(
+            update={
+                "training_set": self.training_set.model_copy(update={"count": count}),
+                "density": self.density.model_copy(
+                    update={"epochs": max(round(self.density.epochs * share), 1)}
+                ),
+            }
+        )
 
     def variants(self) -> list[str]:
         """Names of all pairs of statistic and density, ``<statistic>_<density>``."""

@@ -103,7 +103,7 @@ def density(net: Network, inputs: jax.Array, components: int, dimension: int) ->
 
 def as_arrays(net: Network) -> dict[str, Any]:
     """Name every array of a network, for a file."""
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for i, layer in enumerate(net.layers):
         arrays |= {f"layer{i}_weight": layer.weight, f"layer{i}_bias": layer.bias}
     if net.fixed is not None:

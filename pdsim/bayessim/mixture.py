@@ -31,17 +31,20 @@ class Mixture(NamedTuple):
         return jax.scipy.special.logsumexp(terms, axis=1)
 
     def sample(self, key: jax.Array, count: int) -> jax.Array:
-        """Draws of the first input's mixture, (count, M)."""
+        """Draws of every input's mixture, (n, count, M)."""
         which, normal = jax.random.split(key)
-        chosen = jax.random.categorical(which, self.log_weight[0], shape=(count,))
-        size = self.mean.shape[-1]
-        z = jax.random.normal(normal, (count, size), self.mean.dtype)
-        root = self.precision_root[0][chosen]
+        inputs, components, size = self.mean.shape
+        chosen = jax.random.categorical(which, self.log_weight[:, None], shape=(inputs, count))
+        one_hot = jax.nn.one_hot(chosen, components, dtype=self.mean.dtype)
+        z = jax.random.normal(normal, (inputs, count, size), self.mean.dtype)
         # θ − μ = R⁻ᵀ z has covariance (R Rᵀ)⁻¹.
-        step = jax.scipy.linalg.solve_triangular(
-            jnp.swapaxes(root, 1, 2), z[..., None], lower=False
+        inverse = jax.scipy.linalg.solve_triangular(
+            jnp.swapaxes(self.precision_root, 2, 3),
+            jnp.broadcast_to(jnp.eye(size, dtype=z.dtype), self.precision_root.shape),
+            lower=False,
         )
-        return self.mean[0][chosen] + step[..., 0]
+        step = jnp.einsum("nck,nkij,ncj->nci", one_hot, inverse, z)
+        return jnp.einsum("nck,nki->nci", one_hot, self.mean) + step
 
 
 def output_count(components: int, dimension: int) -> int:

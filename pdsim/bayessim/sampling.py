@@ -31,14 +31,14 @@ def draw_inside(density: Mixture, count: int, max_tries: int, seed: int) -> Draw
     key = jax.random.key(seed)
     accepted = np.empty((0, density.mean.shape[-1]))
     rejected = 0
-    batch = np.asarray(density.sample(key, count), float)
+    batch = np.asarray(density.sample(key, count)[0], float)
     for attempt in range(1, max_tries + 1):
         inside = ((batch >= 0) & (batch <= 1)).all(axis=1)
         accepted = np.concatenate([accepted, batch[inside]])
         rejected += int((~inside).sum())
         if len(accepted) >= count or attempt == max_tries:
             break
-        batch = np.asarray(density.sample(jax.random.fold_in(key, attempt), count), float)
+        batch = np.asarray(density.sample(jax.random.fold_in(key, attempt), count)[0], float)
     missing = max(count - len(accepted), 0)
     strays = batch[~((batch >= 0) & (batch <= 1)).all(axis=1)][:missing]
     moved = np.clip(strays, 0.0, 1.0)

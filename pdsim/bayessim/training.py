@@ -77,7 +77,7 @@ def _train(state: State, fixed, key, first, pairs, held_out, *, config: DensityC
         order = jax.random.permutation(jax.random.fold_in(key, number), len(theta))
         chosen = order[: batches * size].reshape(batches, size)
         (layers, moments), losses = jax.lax.scan(step, (state.layers, state.moments), chosen)
-        loss = _loss(layers, fixed, *held_out, config.component_count)
+        loss = _loss(layers, fixed, held_out[0], held_out[1], config.component_count)
         better = loss < state.best_loss
         best = jax.tree.map(partial(jnp.where, better), layers, state.best)
         state = State(

@@ -61,5 +61,7 @@ def run_look(method: str, shooting: str) -> dict[str, str]:
 
 
 def run_label(method: str, shooting: str) -> str:
-    """Name a run in legends and titles."""
+    """Name a run in legends and titles; of BayesSim, ``shooting`` is the variant."""
+    if method == "bayessim":
+        return f"BayesSim, {shooting.replace('_', ' ', 1).replace('_', ' ')}"
     return f"{method.upper()}, {shooting} shooting"

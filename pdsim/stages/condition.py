@@ -19,7 +19,6 @@ from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.problem import Position
 from pdsim.posterior import assemble
-from pdsim.settings import BudgetConfig
 from pdsim.simulator_config import SimulatorConfig
 
 log = logging.getLogger(__name__)
@@ -55,7 +54,7 @@ def condition(
     config = BayesSimConfig.model_validate(options["bayessim"])
     simulator = SimulatorConfig.model_validate(options["simulator"])
     likelihood = LikelihoodConfig.model_validate(options["likelihood"])
-    count = BudgetConfig.model_validate(options["budget"]).particle_count
+    count = int(options["budget"]["particle_count"])
     data = read_dataset(trajectories)
     problem = build_problem(simulator, likelihood, data, "single", options["precision"])
     space = problem.space

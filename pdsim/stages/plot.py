@@ -7,8 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from pdsim import device
+from pdsim.bayessim import calibration
+from pdsim.bayessim.config import split_variant
+from pdsim.bayessim.scaling import scaling
 from pdsim.config import ExperimentConfig
 from pdsim.errors import PdsimError
+from pdsim.figures import calibration as calibration_figure
 from pdsim.figures import (
     convergence,
     course,
@@ -16,7 +20,9 @@ from pdsim.figures import (
     landscape,
     posterior,
     posteriors,
+    statistics,
     style,
+    training,
     windows,
 )
 from pdsim.files import read_dataset
@@ -26,6 +32,7 @@ from pdsim.metrics.long_format import COURSE_COLUMNS, read_metrics
 from pdsim.posterior import read_draws
 from pdsim.recordings.camera import run_parameters
 from pdsim.simulator import build_simulator, known_truth
+from pdsim.stages.condition import conditioned
 from pdsim.systems.rollout import rollout
 
 
@@ -225,3 +232,65 @@ def plot_landscape(
         f"{experiment.title}: log likelihood",
         stem,
     )
+
+
+def plot_statistics(
+    experiment: ExperimentConfig, trajectories: str, files: Sequence[str], stem: str
+) -> None:
+    """Draw the training recording and every input statistic of it."""
+    data = read_dataset(trajectories)
+    first = int(np.flatnonzero(data["split"].values == "train")[0])
+    panels = []
+    for path in files:
+        stored = read_dataset(path)
+        simulated = stored["simulated"].values[~stored["held_out"].values]
+        scale = scaling(simulated)
+        panels.append(
+            statistics.Panel(
+                stored.attrs["statistic"],
+                scale(stored["recorded"].values[:1])[0],
+                scale(simulated),
+            )
+        )
+    channels = [
+        f"{name} [{unit}]"
+        for name, unit in zip(data["channel"].values, data["channel_unit"].values, strict=True)
+    ]
+    title = f"{experiment.title}: input statistics of BayesSim"
+    statistics.draw(
+        data["time"].values, data["observed"].values[first], channels, panels, title, stem
+    )
+
+
+def plot_training(experiment: ExperimentConfig, files: Sequence[str], stem: str) -> None:
+    """Draw the losses of all variants."""
+    histories = {}
+    for path in files:
+        history = read_dataset(path, "history")
+        losses = (history["loss"].values, history["held_out_loss"].values)
+        histories[read_dataset(path).attrs["variant"]] = losses
+    training.draw(histories, f"{experiment.title}: training of BayesSim", stem)
+
+
+def plot_calibration(
+    experiment: ExperimentConfig,
+    statistic_files: Sequence[str],
+    files: Sequence[str],
+    stem: str,
+    count: int = 99,
+) -> None:
+    """Draw the rank histograms of all variants on the held-out simulations."""
+    assert experiment.bayessim is not None
+    stored = {}
+    for path in statistic_files:
+        data = read_dataset(path)
+        stored[data.attrs["statistic"]] = data.isel(sample=data["held_out"].values)
+    ranks = {}
+    names = list(experiment.simulator.parameters)
+    for path in files:
+        variant = read_dataset(path).attrs["variant"]
+        data = stored[split_variant(variant)[0]]
+        conditional = conditioned(path, data["simulated"].values, experiment.bayessim, len(names))
+        ranks[variant] = calibration.ranks(conditional, data["unit"].values, count)
+    title = f"{experiment.title}: calibration of BayesSim"
+    calibration_figure.draw(ranks, names, count, title, stem)

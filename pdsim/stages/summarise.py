@@ -20,7 +20,7 @@ from pdsim.tables.layout import number
 CAPTIONS = {
     "convergence": "Left: how far the median particle is from the best value any run with the same "
     "shooting reached. Middle: the gaps between shooting windows, which should end small, since a "
-    "window fit with gaps is no trajectory; CSVGD eliminates them towards the end. Right: "
+    "window fit with gaps is no trajectory; CSVGD tightens them step by step. Right: "
     "particles whose roll-out was not finite.",
     "landscape": "Brighter is likelier, by rank. Left, one long roll-out: ridges and traps. Right, "
     "ten windows from the smoothed recording: one slope towards the truth (star).",
@@ -31,6 +31,13 @@ CAPTIONS = {
     "the smoothed start state. Dashed: the recording.",
     "posteriors": "Dots are draws, stars the true values behind the training recordings; ellipses "
     "hold 50 % and 90 % of the distribution these were drawn from, where there is one.",
+    "statistics": "Each input statistic of the training recording (black), of the nearest "
+    "simulated trajectory (blue) and of fifty others (grey), standardised as the densities see it.",
+    "training": "Negative log density over the epochs: thin on the training set, thick on "
+    "held-out simulations. The network with the lowest held-out value is the one used.",
+    "calibration": "Simulation-based calibration: ranks of the true parameters of held-out "
+    "simulations among draws of their own posteriors. A calibrated density has flat histograms; "
+    "the grey band holds 99 % of those of a flat one. A hump: too wide; a bowl: too sure.",
     "density": "Blue: where the roll-outs of all draws go from the smoothed start state. Dashed: "
     "the recording. Left, the window that was fitted; right, the held-out window of median error.",
     "posterior": "Dots are draws, histograms their marginals, dashed lines the limits of the "
@@ -43,6 +50,11 @@ CAPTIONS = {
 
 
 TABLES = {"comparison": comparison.build, "table_1": paper.table_1, "table_2": paper.table_2}
+
+
+def write_table_3(experiment: ExperimentConfig, metrics: str, stem: str) -> None:
+    """Write Table III as CSV, Markdown and LaTeX."""
+    paper.table_3(read_metrics(metrics), experiment.paper_table).write(stem)
 
 
 def write_tables(
@@ -122,8 +134,9 @@ def write_report(
             ("Table I", paper.table_1(table, experiment.paper_table)),
             ("Table II", paper.table_2(table, experiment.paper_table)),
         ]
-        if several
-        else [],
+        * several
+        + [("Table III", paper.table_3(table, experiment.paper_table))]
+        * (experiment.bayessim is not None),
         "agreement": paper.agreement(table) if experiment.paper_table else [],
         "published": experiment.paper_table,
         "seeds": table["seed"].nunique(),
@@ -169,6 +182,12 @@ def write_report(
 def _posterior_summary(path: str, count: int) -> str:
     root, history = read_dataset(path).attrs, read_dataset(path, "history")
     stats, convergence = read_dataset(path, "sample_stats"), read_dataset(path, "convergence")
+    if root["method"] == "bayessim":
+        return (
+            f"{count} draws of a density learned from {int(history['rollouts'].values[-1])} "
+            f"simulations; {root['rejected']} draws outside the limits were rejected, "
+            f"{root['moved_to_limits']} moved to them after too many tries."
+        )
     text = (
         f"{count} {root['sample_kind']} after {history.sizes['iteration']} iterations and "
         f"{int(history['rollouts'].values[-1])} roll-outs; {int(stats['diverging'].sum())} "
@@ -205,5 +224,6 @@ def _picture(path: str) -> Picture:
         seed = parts[-2].removeprefix("seed")
         title = f"{kind.capitalize()}: {run_label(parts[-4], parts[-3])}, seed {seed}"
     else:
-        title = kind.capitalize()
-    return Picture(title, CAPTIONS[kind], path)
+        title = kind.replace("bayessim_", "BayesSim: ")
+        title = title[0].upper() + title[1:]
+    return Picture(title, CAPTIONS[kind.removeprefix("bayessim_")], path)

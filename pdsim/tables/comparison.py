@@ -28,6 +28,10 @@ METRICS = (
 )
 
 
+def _label(method: str, shooting: str) -> str:
+    return f"bayessim {shooting}" if method == "bayessim" else f"{method} ({shooting} shooting)"
+
+
 def build(metrics: pd.DataFrame, published: bool) -> Table:
     """Arrange an experiment's metrics.
 
@@ -45,9 +49,9 @@ def build(metrics: pd.DataFrame, published: bool) -> Table:
             mark_best([(cells, metric.key) for cells in runs.values()], metric.best == "low")
     rows = []
     for (method, shooting), cells in runs.items():
-        rows.append(Row(f"{method} ({shooting} shooting)", cells))
+        rows.append(Row(_label(method, shooting), cells))
         if published and (method, shooting) in DOUBLE_PENDULUM:
             printed = DOUBLE_PENDULUM[method, shooting]
             cells = {key: Cell(value, published=True) for key, value in printed.items()}
-            rows.append(Row(f"{method} ({shooting} shooting), published", cells))
+            rows.append(Row(f"{_label(method, shooting)}, published", cells))
     return Table([Column(metric.key, metric.heading) for metric in shown], rows, "run")

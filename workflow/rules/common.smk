@@ -7,6 +7,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+from pdsim.bayessim.config import split_variant
 from pdsim.config import load_experiment, workflow_config
 from pdsim.errors import PdsimError
 from pdsim.provenance import code_fingerprint
@@ -36,13 +37,25 @@ RESULTS = (
 )
 EXPERIMENT = f"{RESULTS}/{{experiment}}"
 RUN = f"{EXPERIMENT}/{{method}}/{{shooting}}/seed{{seed}}"
+VARIANT = f"{EXPERIMENT}/bayessim/{{variant}}/seed{{seed}}"
+VARIANTS = sorted(
+    {
+        variant
+        for experiment in EXPERIMENTS.values()
+        if experiment.bayessim
+        for variant in experiment.bayessim.variants()
+    }
+)
 IBM_FOLDER = local_folder(SETTINGS.ibm_dir)
 
 
 wildcard_constraints:
     experiment="|".join(EXPERIMENTS),
     method="[a-z_]+",
-    shooting="single|multiple",
+    # Of BayesSim's runs the variant stands where others name their shooting.
+    shooting="|".join(["single", "multiple", *VARIANTS]),
+    variant="|".join(VARIANTS),
+    statistic="[a-z]+",
     seed=r"\d+",
     run=r"\d+",
 
@@ -71,6 +84,39 @@ def run_files(experiment, name, first_seed=False):
     ]
 
 
+def variant_files(experiment, name):
+    """One file of each BayesSim variant of an experiment, with the first seed."""
+    setup = EXPERIMENTS[experiment]
+    if not setup.bayessim:
+        return []
+    return [
+        f"{RESULTS}/{experiment}/bayessim/{variant}/seed{setup.seeds[0]}/{name}"
+        for variant in setup.bayessim.variants()
+    ]
+
+
+def statistics_file(experiment, variant):
+    """The statistic a variant is trained on."""
+    statistic, _ = split_variant(variant)
+    return f"{RESULTS}/{experiment}/bayessim/statistics/{statistic}.nc"
+
+
+def all_statistics(experiment):
+    """Every statistic of an experiment."""
+    return [
+        f"{RESULTS}/{experiment}/bayessim/statistics/{statistic}.nc"
+        for statistic in EXPERIMENTS[experiment].bayessim.statistics
+    ]
+
+
+def bayessim_figures(experiment):
+    """The figures of BayesSim's variants."""
+    names = ["statistics", "training", "calibration", "bayessim_densities"]
+    two = len(EXPERIMENTS[experiment].simulator.parameters) == 2
+    names += ["bayessim_posteriors"] if two else []
+    return [f"{RESULTS}/{experiment}/figures/{name}.png" for name in names]
+
+
 def figure_files(experiment):
     """The figures of an experiment's report, in its order; runs are shown with their first seed."""
     setup = EXPERIMENTS[experiment]
@@ -85,6 +131,8 @@ def figure_files(experiment):
             if run.method in setup.detailed
             and not (name == "windows.png" and run.shooting == "single")
         ]
+    if setup.bayessim:
+        figures += bayessim_figures(experiment)
     return figures
 
 
@@ -115,6 +163,18 @@ def tuning_options(wildcards):
     return json.dumps(parts, sort_keys=True)
 
 
+def bayessim_options(*names):
+    """A param: what a job of BayesSim depends on, sections of the config or of ``bayessim``."""
+
+    def chosen(wildcards):
+        setup = EXPERIMENTS[wildcards.experiment]
+        options = setup.bayessim_options(setup.budget(SETTINGS.budget))
+        options |= options.pop("bayessim")
+        return json.dumps({name: options[name] for name in names}, sort_keys=True)
+
+    return chosen
+
+
 def section(*names):
     """A param: sections of the experiment's config that a rule depends on."""
     return lambda wildcards: json.dumps(
@@ -128,7 +188,15 @@ def code(stage):
     def fingerprint(wildcards):
         method = wildcards.method if stage in ("infer", "tune") else ""
         system = ""
-        if stage in ("infer", "simulate", "preprocess", "course", "tune"):
+        if stage in (
+            "infer",
+            "simulate",
+            "preprocess",
+            "course",
+            "tune",
+            "training_set",
+            "condition",
+        ):
             system = EXPERIMENTS[wildcards.experiment].simulator.system
         return code_fingerprint(*modules(stage, system=system, method=method))
 

@@ -10,6 +10,8 @@ rule infer:
         f"{RUN}/logs/infer.log",
     benchmark:
         f"{RUN}/benchmarks/infer.tsv"
+    wildcard_constraints:
+        shooting="single|multiple",
     threads: 1
     resources:
         mem_mb=3000,

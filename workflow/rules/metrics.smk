@@ -93,6 +93,11 @@ rule gather:
             wildcards.experiment,
             f"{wildcards.kind}.csv",
             first_seed=wildcards.kind == "course",
+        )
+        + (
+            variant_files(wildcards.experiment, "metrics.csv")
+            if wildcards.kind == "metrics"
+            else []
         ),
     output:
         f"{EXPERIMENT}/{{kind}}.csv",

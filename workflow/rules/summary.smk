@@ -73,7 +73,8 @@ rule write_report:
     input:
         metrics=f"{EXPERIMENT}/metrics.csv",
         trajectories=f"{EXPERIMENT}/trajectories.nc",
-        posteriors=lambda wildcards: run_files(wildcards.experiment, "posterior.nc"),
+        posteriors=lambda wildcards: run_files(wildcards.experiment, "posterior.nc")
+        + variant_files(wildcards.experiment, "posterior.nc"),
         figures=lambda wildcards: figure_files(wildcards.experiment),
     output:
         report(
@@ -99,6 +100,7 @@ rule write_report:
             "recording",
             "paper_table",
             "runs",
+            "bayessim",
             "seeds",
         ),
         code=code("summarise"),
