@@ -220,9 +220,7 @@ use rule plot_densities as plot_bayessim_densities with:
     input:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         rollouts=lambda wildcards: variant_files(wildcards.experiment, "rollouts.nc"),
-        posteriors=lambda wildcards: variant_files(
-            wildcards.experiment, "posterior.nc"
-        ),
+        posteriors=lambda wildcards: variant_files(wildcards.experiment, "posterior.nc"),
     output:
         png=report(
             f"{EXPERIMENT}/figures/bayessim_densities.png",
