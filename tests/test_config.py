@@ -42,7 +42,7 @@ def test_the_workflow_s_config_is_valid(root):
     values = yaml.safe_load((root / "config/config.yaml").read_text())
     jsonschema.validate(values, json.loads(schemas()["config.schema.json"]))
     settings = workflow_config(values, "config/config.yaml")
-    assert set(settings.groups) == {"demo", "synthetic", "modes", "pendulum"}
+    assert set(settings.groups) == {"demo", "synthetic", "modes", "two_lengths", "pendulum"}
 
 
 def test_generated_files_are_up_to_date(root):

@@ -25,7 +25,9 @@ def summary(x: jax.Array, config: StatisticsConfig) -> jax.Array:
     channel does not move, all its correlations are 0.
     """
     mean, variance = x.mean(axis=1), x.var(axis=1)
-    scale = jnp.where(variance > 0, variance, 1.0) ** -0.5
+    # What is left of a constant channel by rounding is no motion.
+    moves = variance > 1e-24 * (mean**2 + 1)
+    scale = jnp.where(moves, jnp.where(moves, variance, 1.0) ** -0.5, 0.0)
     z = (x - mean[:, None]) * scale[:, None]
     time, channels = x.shape[1:]
     one, other = jnp.triu_indices(channels, k=1)
