@@ -56,9 +56,7 @@ def levels(x, depth):
     found = np.asarray(signature(jnp.asarray(x)[None], depth)[0])
     channels = x.shape[1]
     ends = np.cumsum([channels**k for k in range(1, depth + 1)])[:-1]
-    return [
-        part.reshape((channels,) * (k + 1)) for k, part in enumerate(np.split(found, ends))
-    ]
+    return [part.reshape((channels,) * (k + 1)) for k, part in enumerate(np.split(found, ends))]
 
 
 def test_signature_of_a_straight_line():

@@ -6,6 +6,13 @@ import yaml
 from pdsim.cli import main
 
 RUNS = (("svgd", "single"), ("csvgd", "multiple"), ("nuts", "single"))
+BAYESSIM = {
+    "statistics": ["downsampled", "signature"],
+    "densities": ["mdn", "mdrff_rbf"],
+    "training_set": {"count": 80, "held_out_count": 40, "noise": True},
+    "density": {"epochs": 40, "batch_size": 20, "component_count": 2},
+}
+VARIANTS = ("downsampled_mdn", "signature_mdrff_rbf")
 
 
 @pytest.fixture(scope="session")
@@ -14,6 +21,7 @@ def tiny(root, tmp_path_factory):
     values = yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
     values["recording"]["test"] = values["recording"]["test"][:4]
     values["runs"].append({"method": "nuts", "shooting": "single", "settings": {"doublings": 3}})
+    values["bayessim"] = BAYESSIM
     values["budgets"] = {"quick": {"particle_count": 12, "iteration_count": 30, "chunk_size": 10}}
     experiment = folder / "tiny.yaml"
     experiment.write_text(yaml.safe_dump(values))
@@ -25,6 +33,31 @@ def tiny(root, tmp_path_factory):
     trajectories = folder / "trajectories.nc"
     pdsim("preprocess", experiment, "--raw", folder / "recording", "--output", trajectories)
     metrics, courses = [], []
+    learned = ("--trajectories", trajectories, "--budget", "quick")
+    pdsim("training-set", experiment, *learned, "--output", folder / "training_set.nc")
+    for variant in VARIANTS:
+        name, run = variant.partition("_")[0], folder / "bayessim" / variant / "seed0"
+        statistics, trained = folder / f"{name}.nc", run / "density_model.nc"
+        identity = ("--method", "bayessim", "--shooting", variant)
+        files = ("--trajectories", trajectories, "--posterior", run / "posterior.nc")
+        pdsim(
+            "statistics", experiment, *learned, "--name", name,
+            "--training-set", folder / "training_set.nc", "--output", statistics,
+        )  # fmt: skip
+        pdsim(
+            "train", experiment, "--budget", "quick", "--variant", variant,
+            "--statistics", statistics, "--output", trained,
+        )  # fmt: skip
+        pdsim(
+            "condition", experiment, *learned, "--variant", variant, "--statistics", statistics,
+            "--trained", trained, "--output", run / "posterior.nc",
+        )  # fmt: skip
+        pdsim("simulate", experiment, *files, "--output", run / "rollouts.nc")
+        metrics.append(run / "metrics.csv")
+        pdsim(
+            "evaluate", experiment, *identity, *files,
+            "--rollouts", run / "rollouts.nc", "--output", metrics[-1],
+        )  # fmt: skip
     for method, shooting in RUNS:
         run = folder / method / shooting / "seed0"
         identity = ("--method", method, "--shooting", shooting)

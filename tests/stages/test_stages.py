@@ -2,6 +2,7 @@ import io
 import json
 
 import arviz
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,13 +10,22 @@ import xarray as xr
 import yaml
 
 from pdsim.cli import main
+from pdsim.config import load_experiment
 from pdsim.files import read_dataset
+from pdsim.likelihood.noise import channel_noise
 from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS, at_rollouts, read_metrics
+from pdsim.simulator import build_simulator
 from pdsim.stages.evaluate import pool
+from pdsim.stages.simulate import roll_out
 from pdsim.tables import comparison, paper
 
 # Each with the chains and draws its twelve draws come from.
-RUNS = (("svgd", "single", 1, 12), ("csvgd", "multiple", 1, 12), ("nuts", "single", 12, 1))
+RUNS = (
+    ("svgd", "single", 1, 12),
+    ("csvgd", "multiple", 1, 12),
+    ("nuts", "single", 12, 1),
+    ("bayessim", "signature_mdrff_rbf", 1, 12),
+)
 
 
 def posterior_file(tiny, method="csvgd", shooting="multiple"):
@@ -98,7 +108,7 @@ def test_roll_outs_start_where_the_recording_does(tiny):
 def test_metrics_are_in_long_format_with_every_metric_of_every_run(tiny):
     table = read_metrics(tiny / "metrics.csv")
     assert tuple(table.columns) == COLUMNS
-    assert set(table["method"]) == {"svgd", "csvgd", "nuts"}
+    assert set(table["method"]) == {"svgd", "csvgd", "nuts", "bayessim"}
     for method, run in table.groupby("method"):
         needed = {"kl_real_sim", "kl_sim_real", "mmd", "log_likelihood", "rmse"}
         needed |= {"energy_score", "coverage_90", "credible_rank", "lost_rollouts", "diverging"}
@@ -238,6 +248,50 @@ def test_tuning_reads_the_training_recordings_alone(tiny, tmp_path):
     assert table["energy_score"][1] < 0.9 * table["energy_score"][0]
 
 
+def test_training_sets_are_pairs(tiny):
+    """Each trajectory is what its own parameters give, with noise of the likelihood's size."""
+    data, trajectories = (read_dataset(tiny / n) for n in ("training_set.nc", "trajectories.nc"))
+    experiment = load_experiment(tiny / "tiny.yaml")
+    system, space = build_simulator(experiment.simulator)
+    assert data.sizes["sample"] + data.attrs["lost"] == 120
+    assert int(data["held_out"].sum()) >= 40 - data.attrs["lost"]
+    (again,) = roll_out(
+        system,
+        space,
+        np.asarray(space.to_physical(jnp.asarray(data["unit"].values))),
+        trajectories["smoothed"].values[:1, 0],
+        frames=trajectories.sizes["time"] - 1,
+        frame_time=trajectories.attrs["frame_time"],
+        substeps=experiment.simulator.substeps,
+        precision="float64",
+    )
+    noise = channel_noise(experiment.likelihood, trajectories)
+    found = (data["simulated"].values[:, 1:] - again).std(axis=(0, 1))
+    np.testing.assert_allclose(found, noise, rtol=0.05)
+
+
+def test_an_unknown_variant_is_refused(tiny, capsys):
+    arguments = ["--quiet", "train", str(tiny / "tiny.yaml"), "--variant", "summary_mdn"]
+    arguments += ["--budget", "quick", "--statistics", "none.nc", "--output", "none2.nc"]
+    assert main(arguments) == 2
+    assert "no variant 'summary_mdn'" in capsys.readouterr().err
+
+
+def test_table_3_has_the_variants_and_csvgd(tiny, tmp_path):
+    arguments = ["--quiet", "table", str(tiny / "tiny.yaml"), "--metrics"]
+    arguments += [str(tiny / "metrics.csv"), "--table-3", str(tmp_path / "table_3")]
+    assert main(arguments) == 0
+    frame = pd.read_csv(tmp_path / "table_3.csv", index_col=0)
+    assert list(frame.index) == ["downsampled_mdn", "signature_mdrff_rbf", "csvgd"]
+    assert np.isfinite(frame["rmse"]).all()
+    metrics = read_metrics(tiny / "metrics.csv")
+    best = paper.best_variant(metrics)
+    scores = metrics[metrics["metric"] == "energy_score"].set_index("shooting")["value"]
+    assert scores[best] == min(scores["downsampled_mdn"], scores["signature_mdrff_rbf"])
+    heading = paper.table_1(metrics, published=True).columns[5].heading
+    assert heading == f"bayessim ({best})"
+
+
 def test_tuning_without_values_to_try_says_so(tiny, capsys):
     arguments = ["--quiet", "tune", str(tiny / "tiny.yaml"), "--method", "svgd"]
     arguments += ["--shooting", "single", "--output", "none.csv"]
@@ -245,6 +299,10 @@ def test_tuning_without_values_to_try_says_so(tiny, capsys):
     assert "tune: nothing to search" in capsys.readouterr().err
 
 
+LEARNED = tuple(
+    f"bayessim/{variant}/seed0/density_model.nc"
+    for variant in ("downsampled_mdn", "signature_mdrff_rbf")
+)
 PLOTS = {
     "density": ("--trajectories", "trajectories.nc", "--rollouts", "{run}/rollouts.nc"),
     "densities": (
@@ -263,6 +321,15 @@ PLOTS = {
     "windows": ("--trajectories", "trajectories.nc", "--posterior", "{run}/posterior.nc"),
     "convergence": ("--posterior", "{run}/posterior.nc", "svgd/single/seed0/posterior.nc"),
     "landscape": ("--trajectories", "trajectories.nc"),
+    "statistics": (
+        "--trajectories",
+        "trajectories.nc",
+        "--statistics",
+        "downsampled.nc",
+        "signature.nc",
+    ),
+    "training": ("--trained", *LEARNED),
+    "calibration": ("--statistics", "downsampled.nc", "signature.nc", "--trained", *LEARNED),
 }
 
 

@@ -54,7 +54,7 @@ wildcard_constraints:
     method="[a-z_]+",
     # Of BayesSim's runs the variant stands where others name their shooting.
     shooting="|".join(["single", "multiple", *VARIANTS]),
-    variant="|".join(VARIANTS),
+    variant="|".join(VARIANTS) or "none",
     statistic="[a-z]+",
     seed=r"\d+",
     run=r"\d+",
