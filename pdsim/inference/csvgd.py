@@ -9,8 +9,9 @@ What differs from the paper, each for a reason that was measured:
 
 - steps are those of Gauss and Newton, and not of Adam: residuals and defects are linear to first
   order, and the shooting variables are eliminated from the linear system (``profile``). Motion that
-  amplifies its start sixty-fold makes the Lagrangian so ill-conditioned that gradient steps had not
-  closed the gaps after two thousand iterations.
+  amplifies its start sixty-fold makes the Lagrangian ill-conditioned: with 50,000 roll-outs no step
+  size, scale or damping of gradient steps that was tried brought the energy score of the chaotic
+  training window below 0.38; these steps end at 0.055.
 - the score in φ is that of the profile, with the shooting variables following the parameters. With
   their partial score, the pull of the gaps on θ, which each particle feels alone, outweighs the
   first window's score, which the kernel averages: on six windows that measure one number, the mean
