@@ -33,13 +33,24 @@ def tiny(root, tmp_path_factory):
     trajectories = folder / "trajectories.nc"
     pdsim("preprocess", experiment, "--raw", folder / "recording", "--output", trajectories)
     metrics, courses = [], []
+
+    def score(identity, run):
+        """Roll out and score a posterior; return the files both need."""
+        files = ("--trajectories", trajectories, "--posterior", run / "posterior.nc")
+        pdsim("simulate", experiment, *files, "--output", run / "rollouts.nc")
+        metrics.append(run / "metrics.csv")
+        pdsim(
+            "evaluate", experiment, *identity, *files,
+            "--rollouts", run / "rollouts.nc", "--output", metrics[-1],
+        )  # fmt: skip
+        return files
+
     learned = ("--trajectories", trajectories, "--budget", "quick")
     pdsim("training-set", experiment, *learned, "--output", folder / "training_set.nc")
     for variant in VARIANTS:
         name, run = variant.partition("_")[0], folder / "bayessim" / variant / "seed0"
         statistics, trained = folder / f"{name}.nc", run / "density_model.nc"
         identity = ("--method", "bayessim", "--shooting", variant)
-        files = ("--trajectories", trajectories, "--posterior", run / "posterior.nc")
         pdsim(
             "statistics", experiment, *learned, "--name", name,
             "--training-set", folder / "training_set.nc", "--output", statistics,
@@ -52,26 +63,15 @@ def tiny(root, tmp_path_factory):
             "condition", experiment, *learned, "--variant", variant, "--statistics", statistics,
             "--trained", trained, "--output", run / "posterior.nc",
         )  # fmt: skip
-        pdsim("simulate", experiment, *files, "--output", run / "rollouts.nc")
-        metrics.append(run / "metrics.csv")
-        pdsim(
-            "evaluate", experiment, *identity, *files,
-            "--rollouts", run / "rollouts.nc", "--output", metrics[-1],
-        )  # fmt: skip
+        score(identity, run)
     for method, shooting in RUNS:
         run = folder / method / shooting / "seed0"
         identity = ("--method", method, "--shooting", shooting)
-        files = ("--trajectories", trajectories, "--posterior", run / "posterior.nc")
         pdsim(
             "infer", experiment, *identity, "--budget", "quick",
             "--trajectories", trajectories, "--output", run / "posterior.nc",
         )  # fmt: skip
-        pdsim("simulate", experiment, *files, "--output", run / "rollouts.nc")
-        metrics.append(run / "metrics.csv")
-        pdsim(
-            "evaluate", experiment, *identity, *files,
-            "--rollouts", run / "rollouts.nc", "--output", metrics[-1],
-        )  # fmt: skip
+        files = score(identity, run)
         courses.append(run / "course.csv")
         pdsim("course", experiment, *identity, *files, "--output", courses[-1])
     pdsim("gather", *metrics, "--output", folder / "metrics.csv")

@@ -114,7 +114,7 @@ CASES = {
         {},
     ),
     "a comment: nothing": (
-        "pdsim/inference/svgd.py",
+        "pdsim/inference/stein.py",
         "    count = jnp.maximum",
         "    # A comment.\n    count = jnp.maximum",
         set(),
