@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 _LOG_2PI = 1.8378770664093453
 
@@ -14,21 +15,33 @@ class Mixture(NamedTuple):
     Attributes:
         log_weight: (n, component).
         mean: (n, component, M).
-        precision_root: lower triangular R with precision R Rᵀ, (n, component, M, M).
+        root: lower triangle, row by row, of R with precision R Rᵀ, (n, component, M (M + 1) / 2).
     """
 
     log_weight: jax.Array
     mean: jax.Array
-    precision_root: jax.Array
+    root: jax.Array
 
     def log_density(self, theta: jax.Array) -> jax.Array:
         """log q(θ | ψ) of one θ for each input, (n, M) → (n,)."""
-        z = jnp.einsum("nkij,nki->nkj", self.precision_root, theta[:, None] - self.mean)
-        diagonal = jnp.diagonal(self.precision_root, axis1=2, axis2=3)
+        size = theta.shape[1]
+        rows, columns = np.tril_indices(size)
+        # z = Rᵀ (θ − μ) without unpacking: entries times differences, summed over each column.
+        # Products with 0 and 1 pick entries: the transpose of an index is slow on the CPU.
+        identity = jnp.eye(size, dtype=self.root.dtype)
+        difference = (theta[:, None] - self.mean) @ identity[:, rows]
+        z = (self.root * difference) @ identity[columns]
+        diagonal = self.root @ (identity[columns] * (rows == columns)[:, None])
         log_determinant = jnp.log(diagonal).sum(axis=-1)
-        constant = -0.5 * theta.shape[1] * _LOG_2PI
-        terms = self.log_weight + log_determinant + constant - 0.5 * (z**2).sum(axis=-1)
-        return jax.scipy.special.logsumexp(terms, axis=1)
+        terms = self.log_weight + log_determinant - 0.5 * (z**2).sum(axis=-1)
+        return jax.scipy.special.logsumexp(terms, axis=1) - 0.5 * size * _LOG_2PI
+
+    def precision_root(self) -> jax.Array:
+        """R, (n, component, M, M)."""
+        size = self.mean.shape[-1]
+        rows, columns = np.tril_indices(size)
+        full = jnp.zeros((*self.mean.shape, size), self.root.dtype)
+        return full.at[:, :, rows, columns].set(self.root)
 
     def sample(self, key: jax.Array, count: int) -> jax.Array:
         """Draws of every input's mixture, (n, count, M)."""
@@ -38,11 +51,9 @@ class Mixture(NamedTuple):
         one_hot = jax.nn.one_hot(chosen, components, dtype=self.mean.dtype)
         z = jax.random.normal(normal, (inputs, count, size), self.mean.dtype)
         # θ − μ = R⁻ᵀ z has covariance (R Rᵀ)⁻¹.
-        inverse = jax.scipy.linalg.solve_triangular(
-            jnp.swapaxes(self.precision_root, 2, 3),
-            jnp.broadcast_to(jnp.eye(size, dtype=z.dtype), self.precision_root.shape),
-            lower=False,
-        )
+        upper = jnp.swapaxes(self.precision_root(), 2, 3)
+        identity = jnp.broadcast_to(jnp.eye(size, dtype=z.dtype), upper.shape)
+        inverse = jax.scipy.linalg.solve_triangular(upper, identity, lower=False)
         step = jnp.einsum("nck,nkij,ncj->nci", one_hot, inverse, z)
         return jnp.einsum("nck,nki->nci", one_hot, self.mean) + step
 
@@ -60,12 +71,10 @@ def mixture(outputs: jax.Array, components: int, dimension: int) -> Mixture:
     """
     count = outputs.shape[0]
     logits, mean, root = jnp.split(outputs, [components, components * (1 + dimension)], axis=1)
-    rows, columns = jnp.tril_indices(dimension)
+    rows, columns = np.tril_indices(dimension)
     root = root.reshape(count, components, -1)
-    root = jnp.where(rows == columns, jax.nn.softplus(root) + 1e-3, root)
-    full = jnp.zeros((count, components, dimension, dimension), outputs.dtype)
     return Mixture(
         jax.nn.log_softmax(logits, axis=1),
         0.5 + mean.reshape(count, components, dimension),
-        full.at[:, :, rows, columns].set(root),
+        jnp.where(rows == columns, jax.nn.softplus(root) + 1e-3, root),
     )
