@@ -7,12 +7,12 @@ SNAKEMAKE := $(BIN)/snakemake --profile workflow/profiles/workstation
 FORMATTED := Snakefile workflow/rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo synthetic modes pendulum tune test lint bench lock clean
+.PHONY: help install demo synthetic modes pendulum bayessim tune test lint bench lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
-	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | tune"
+	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | bayessim | tune"
 	@echo "  e.g. $(SNAKEMAKE) pendulum --config budget=quick"
 
 $(READY): requirements.lock pyproject.toml
@@ -35,6 +35,9 @@ modes: $(READY) ## Run sum against product of two trajectories
 
 pendulum: $(READY) ## Run all estimators on the real double pendulum (IBM recordings), three settings
 	$(SNAKEMAKE) pendulum
+
+bayessim: $(READY) ## Train BayesSim's likelihood-free variants where an experiment has them
+	$(SNAKEMAKE) bayessim
 
 tune: $(READY) ## Repeat the searches that chose the settings in the config
 	$(SNAKEMAKE) tune
