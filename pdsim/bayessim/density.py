@@ -76,8 +76,8 @@ def network(
     bias = np.zeros(outputs)
     k, m = config.component_count, dimension
     bias[k : k + k * m] = random.uniform(-0.3, 0.3, k * m)
-    rows, columns = np.tril_indices(m)
-    bias[k + k * m :] = np.tile(np.where(rows == columns, 4.0, 0.0), k)
+    roots = bias[k + k * m :].reshape(k, -1)
+    roots[:, :m] = 4.0
     layers[-1] = Layer(0.1 * last.weight, jnp.asarray(bias, jnp.float32))
     return Network(tuple(layers), fixed)
 
@@ -90,15 +90,28 @@ def _median_distance(inputs: np.ndarray, random, sample: int = 500) -> float:
     return max(float(np.sqrt(np.median(np.maximum(off_diagonal, 0.0)))), 1e-6)
 
 
+def features(fixed: Layer | None, inputs: jax.Array) -> jax.Array:
+    """What the trained layers see of standardised inputs (n, F).
+
+    Random features of a stationary kernel, √2 cos(ωᵀψ + b) of variance one each (Rahimi and Recht,
+    2007), or the inputs themselves.
+    """
+    return inputs if fixed is None else jnp.sqrt(2.0) * jnp.cos(fixed(inputs))
+
+
+def head(
+    layers: tuple[Layer, ...], features: jax.Array, components: int, dimension: int
+) -> Mixture:
+    """Return the mixtures that the trained layers make of ``features``."""
+    x = features
+    for layer in layers[:-1]:
+        x = jnp.tanh(layer(x))
+    return mixture(layers[-1](x), components, dimension)
+
+
 def density(net: Network, inputs: jax.Array, components: int, dimension: int) -> Mixture:
     """q(θ | ψ) for standardised inputs (n, F)."""
-    x = inputs
-    if net.fixed is not None:
-        # Features of a stationary kernel (Rahimi and Recht, 2007), of variance one each.
-        x = jnp.sqrt(2.0) * jnp.cos(net.fixed(x))
-    for layer in net.layers[:-1]:
-        x = jnp.tanh(layer(x))
-    return mixture(net.layers[-1](x), components, dimension)
+    return head(net.layers, features(net.fixed, inputs), components, dimension)
 
 
 def as_arrays(net: Network) -> dict[str, Any]:

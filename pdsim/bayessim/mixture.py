@@ -15,7 +15,8 @@ class Mixture(NamedTuple):
     Attributes:
         log_weight: (n, component).
         mean: (n, component, M).
-        root: lower triangle, row by row, of R with precision R Rᵀ, (n, component, M (M + 1) / 2).
+        root: lower triangle of R with precision R Rᵀ: its diagonal, then what is below it row by
+            row, (n, component, M (M + 1) / 2).
     """
 
     log_weight: jax.Array
@@ -25,21 +26,20 @@ class Mixture(NamedTuple):
     def log_density(self, theta: jax.Array) -> jax.Array:
         """log q(θ | ψ) of one θ for each input, (n, M) → (n,)."""
         size = theta.shape[1]
-        rows, columns = np.tril_indices(size)
+        rows, columns = _places(size)
         # z = Rᵀ (θ − μ) without unpacking: entries times differences, summed over each column.
         # Products with 0 and 1 pick entries: the transpose of an index is slow on the CPU.
         identity = jnp.eye(size, dtype=self.root.dtype)
         difference = (theta[:, None] - self.mean) @ identity[:, rows]
         z = (self.root * difference) @ identity[columns]
-        diagonal = self.root @ (identity[columns] * (rows == columns)[:, None])
-        log_determinant = jnp.log(diagonal).sum(axis=-1)
+        log_determinant = jnp.log(self.root[..., :size]).sum(axis=-1)
         terms = self.log_weight + log_determinant - 0.5 * (z**2).sum(axis=-1)
         return jax.scipy.special.logsumexp(terms, axis=1) - 0.5 * size * _LOG_2PI
 
     def precision_root(self) -> jax.Array:
         """R, (n, component, M, M)."""
         size = self.mean.shape[-1]
-        rows, columns = np.tril_indices(size)
+        rows, columns = _places(size)
         full = jnp.zeros((*self.mean.shape, size), self.root.dtype)
         return full.at[:, :, rows, columns].set(self.root)
 
@@ -58,6 +58,13 @@ class Mixture(NamedTuple):
         return jnp.einsum("nck,nki->nci", one_hot, self.mean) + step
 
 
+def _places(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the packed entries of R."""
+    below = np.tril_indices(size, k=-1)
+    rows, columns = (np.concatenate([np.arange(size), part]) for part in below)
+    return rows, columns
+
+
 def output_count(components: int, dimension: int) -> int:
     """How many numbers describe a mixture."""
     return components * (1 + dimension + dimension * (dimension + 1) // 2)
@@ -71,10 +78,10 @@ def mixture(outputs: jax.Array, components: int, dimension: int) -> Mixture:
     """
     count = outputs.shape[0]
     logits, mean, root = jnp.split(outputs, [components, components * (1 + dimension)], axis=1)
-    rows, columns = np.tril_indices(dimension)
     root = root.reshape(count, components, -1)
+    diagonal = jax.nn.softplus(root[..., :dimension]) + 1e-3
     return Mixture(
         jax.nn.log_softmax(logits, axis=1),
         0.5 + mean.reshape(count, components, dimension),
-        jnp.where(rows == columns, jax.nn.softplus(root) + 1e-3, root),
+        jnp.concatenate([diagonal, root[..., dimension:]], axis=2),
     )

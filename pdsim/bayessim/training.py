@@ -12,7 +12,7 @@ import numpy as np
 import optax
 
 from pdsim.bayessim.config import DensityConfig
-from pdsim.bayessim.density import Layer, Network, density
+from pdsim.bayessim.density import Layer, Network, features, head
 from pdsim.errors import PdsimError
 from pdsim.inference.checkpoint import Checkpoint, load, save
 from pdsim.progress import Progress
@@ -53,14 +53,13 @@ class Trained(NamedTuple):
     history: dict[str, np.ndarray]
 
 
-def _loss(layers, fixed, inputs, theta, components):
-    mixtures = density(Network(layers, fixed), inputs, components, theta.shape[1])
-    return -mixtures.log_density(theta).mean()
+def _loss(layers, seen, theta, components):
+    return -head(layers, seen, components, theta.shape[1]).log_density(theta).mean()
 
 
 @partial(jax.jit, static_argnames=("config", "epochs"))
-def _train(state: State, fixed, key, first, pairs, held_out, *, config: DensityConfig, epochs: int):
-    inputs, theta = pairs
+def _train(state: State, key, first, pairs, held_out, *, config: DensityConfig, epochs: int):
+    seen, theta = pairs
     optimiser = optax.adam(config.learning_rate)
     size = min(config.batch_size, len(theta))
     batches = len(theta) // size
@@ -68,7 +67,7 @@ def _train(state: State, fixed, key, first, pairs, held_out, *, config: DensityC
     def step(carry, chosen):
         layers, moments = carry
         loss, slope = jax.value_and_grad(_loss)(
-            layers, fixed, inputs[chosen], theta[chosen], config.component_count
+            layers, seen[chosen], theta[chosen], config.component_count
         )
         updates, moments = optimiser.update(slope, moments)
         return (optax.apply_updates(layers, updates), moments), loss
@@ -77,7 +76,7 @@ def _train(state: State, fixed, key, first, pairs, held_out, *, config: DensityC
         order = jax.random.permutation(jax.random.fold_in(key, number), len(theta))
         chosen = order[: batches * size].reshape(batches, size)
         (layers, moments), losses = jax.lax.scan(step, (state.layers, state.moments), chosen)
-        loss = _loss(layers, fixed, held_out[0], held_out[1], config.component_count)
+        loss = _loss(layers, held_out[0], held_out[1], config.component_count)
         better = loss < state.best_loss
         best = jax.tree.map(partial(jnp.where, better), layers, state.best)
         state = State(
@@ -113,7 +112,10 @@ def train(
     Raises:
         PdsimError: the loss is not finite from the first epochs on.
     """
-    data = [tuple(jnp.asarray(x, jnp.float32) for x in part) for part in (pairs, held_out)]
+    data = [
+        (features(net.fixed, jnp.asarray(inputs, jnp.float32)), jnp.asarray(unit, jnp.float32))
+        for inputs, unit in (pairs, held_out)
+    ]
     state = State(
         net.layers,
         optax.adam(config.learning_rate).init(net.layers),
@@ -140,7 +142,6 @@ def train(
             state, losses = jax.block_until_ready(
                 _train(
                     state,
-                    net.fixed,
                     jax.random.key(seed),
                     jnp.array(done),
                     *data,

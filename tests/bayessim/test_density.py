@@ -106,7 +106,7 @@ def test_mixture_density_is_scipy_s():
 
 
 def test_draws_stay_inside_and_are_counted():
-    root = jnp.array([[[5.0, 0.0, 5.0]]])
+    root = jnp.array([[[5.0, 5.0, 0.0]]])
     corner = Mixture(jnp.zeros((1, 1)), jnp.array([[[1.0, 0.5]]]), root)
     drawn = draw_inside(corner, 500, 100, seed=0)
     assert drawn.unit.min() >= 0
