@@ -192,8 +192,7 @@ def _posterior_summary(path: str, count: int) -> str:
         f"{count} {root['sample_kind']} after {history.sizes['iteration']} iterations and "
         f"{int(history['rollouts'].values[-1])} roll-outs; {int(stats['diverging'].sum())} "
         f"diverging; largest defect of the median draw {float(stats['max_defect'].median()):.2g} "
-        "in scaled state units; largest step outside the box before the last projection "
-        f"{float(stats['limit_violation'].max()):.2g} of its width."
+        "in scaled state units."
     )
     if root["ended"] == "time":
         text += " Ended by its time limit, with what it had."

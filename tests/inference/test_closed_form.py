@@ -72,7 +72,7 @@ def test_gaussian_cut_by_a_limit(method):
 
     For Stein methods the bound on the mean is 0.4 σ and not 0.1 σ: Stein's identity holds without
     boundary terms only where the density vanishes at the limits. Measured: svgd +0.30 σ, since
-    half of its particles gather on the face; csvgd −0.36 σ. The parameter that is not cut keeps
+    half of its particles gather on the face; csvgd +0.24 σ. The parameter that is not cut keeps
     the tight bounds.
     """
     x, *_ = solved(method, "cut")
