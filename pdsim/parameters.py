@@ -12,7 +12,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.stats import norm
-from scipy.stats import qmc
 
 PRIORS = ("uniform", "log_uniform", "normal", "truncated_normal")
 
@@ -131,6 +130,9 @@ class ParameterSpace:
         Every estimator starts from these (appendix I-A). Seed 0 is the plain sequence, as in the
         paper; any other scrambles it, so that the spread over seeds shows what the start matters.
         """
+        # Imported here: scipy.stats takes as long to load as JAX, and most stages need no start.
+        from scipy.stats import qmc
+
         exponent = int(np.ceil(np.log2(max(count, 2))))
         sequence = qmc.Sobol(self.dimension, scramble=seed != 0, rng=seed)
         return sequence.random_base2(exponent)[:count]

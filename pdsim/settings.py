@@ -131,6 +131,9 @@ class BudgetConfig(Section):
         None, description="time after which a job ends with what it has; none: no limit [s]"
     )
     seed_count: Count | None = Field(None, description="how many of the seeds; none: all")
+    course: bool = Field(
+        True, description="score the estimation on its way too; takes as long as all other scores"
+    )
 
 
 class Run(Section):

@@ -123,7 +123,7 @@ def _check_alive(history: dict[str, np.ndarray], done: Done) -> None:
     if np.isnan(history["log_likelihood"][-1]):
         raise PdsimError(
             f"after {done.iterations} iterations every particle's roll-out is not finite; "
-            "lower the estimator's step_size, set gradient_limit, or narrow the limits"
+            "choose smaller steps in the estimator's settings, or narrow the limits"
         )
 
 

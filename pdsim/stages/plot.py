@@ -30,7 +30,6 @@ from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.problem import Position
 from pdsim.metrics.long_format import COURSE_COLUMNS, read_metrics
 from pdsim.posterior import read_draws
-from pdsim.recordings.camera import run_parameters
 from pdsim.simulator import build_simulator, known_truth
 from pdsim.stages.condition import conditioned
 from pdsim.systems.rollout import rollout
@@ -101,6 +100,9 @@ def plot_posteriors(
 
 def _true_values(experiment: ExperimentConfig) -> posteriors.Truth | None:
     """True parameters of the training recordings, where a camera made them."""
+    # Imported here: the camera's integrator takes long to load.
+    from pdsim.recordings.camera import run_parameters
+
     camera = experiment.recording.camera
     if camera is None:
         return None

@@ -11,8 +11,9 @@ from pdsim.files import sha256, write_dataset
 from pdsim.recordings import ibm
 from pdsim.recordings.config import RecordingConfig
 from pdsim.recordings.markers import joint_angles, read_pixels
+from pdsim.recordings.smoothing import Smoothing, cut
 from pdsim.systems import load_system
-from pdsim.trajectories import Smoothing, cut, trajectory_set
+from pdsim.trajectories import trajectory_set
 
 
 def preprocess(

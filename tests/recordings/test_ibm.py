@@ -8,9 +8,9 @@ from reference import IBM_EQUIVALENT
 from pdsim.errors import PdsimError
 from pdsim.recordings import ibm
 from pdsim.recordings.markers import joint_angles, read_pixels
+from pdsim.recordings.smoothing import Smoothing, cut
 from pdsim.systems.double_pendulum import SYSTEM
 from pdsim.systems.rollout import rollout
-from pdsim.trajectories import Smoothing, cut
 
 
 def angles(ibm_dir, run):

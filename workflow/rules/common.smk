@@ -120,7 +120,8 @@ def bayessim_figures(experiment):
 def figure_files(experiment):
     """The figures of an experiment's report, in its order; runs are shown with their first seed."""
     setup = EXPERIMENTS[experiment]
-    names = ["course", "convergence", "densities"]
+    names = ["course"] if setup.budget(SETTINGS.budget).course else []
+    names += ["convergence", "densities"]
     names += ["landscape"] if setup.landscape else []
     names += ["posteriors"] if len(setup.simulator.parameters) == 2 else []
     figures = [f"{RESULTS}/{experiment}/figures/{name}.png" for name in names]

@@ -1,0 +1,196 @@
+"""What the command line accepts: verbs, their options, and the help."""
+
+import argparse
+
+from pdsim import __version__
+from pdsim.settings import SETTINGS
+
+_EPILOG = """\
+The stages in their order, by hand, for one estimator:
+
+  pdsim record     config/experiments/demo.yaml --output raw
+  pdsim preprocess config/experiments/demo.yaml --raw raw --output trajectories.nc
+  pdsim infer      config/experiments/demo.yaml --method csvgd --shooting multiple \\
+                   --trajectories trajectories.nc --output posterior.nc
+  pdsim simulate   config/experiments/demo.yaml --trajectories trajectories.nc \\
+                   --posterior posterior.nc --output rollouts.nc
+  pdsim evaluate   config/experiments/demo.yaml --method csvgd --shooting multiple \\
+                   --trajectories trajectories.nc --posterior posterior.nc \\
+                   --rollouts rollouts.nc --output metrics.csv
+
+All of them at once, in parallel and only what is missing:  snakemake demo --profile \
+workflow/profiles/workstation
+
+exit codes: 0 done, 1 a bug (with a stack trace), 2 something to mend (the message says what),
+130 interrupted
+"""
+
+
+# Figures, and the options each needs.
+PLOT_NEEDS = {
+    "density": ("method", "shooting", "trajectories", "rollouts"),
+    "densities": ("trajectories", "rollouts", "posterior"),
+    "posterior": ("method", "shooting", "posterior"),
+    "posteriors": ("posterior",),
+    "windows": ("method", "trajectories", "posterior"),
+    "convergence": ("posterior",),
+    "course": ("course",),
+    "landscape": ("trajectories",),
+    "statistics": ("trajectories", "statistics"),
+    "training": ("trained",),
+    "calibration": ("statistics", "trained"),
+}
+
+
+def _experiment(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("experiment", help="an experiment file, config/experiments/<name>.yaml")
+
+
+def _run(parser: argparse.ArgumentParser, *, budget: bool = False) -> None:
+    parser.add_argument("--method", required=True, help=f"estimator: {', '.join(SETTINGS)}")
+    parser.add_argument("--shooting", required=True, choices=("single", "multiple"))
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+    if budget:
+        parser.add_argument("--budget", default="paper", help="quick or paper (default)")
+
+
+def _scored(parser: argparse.ArgumentParser) -> None:
+    """Options of stages that read a posterior of any kind."""
+    parser.add_argument("--method", required=True, help=f"{', '.join(SETTINGS)}, bayessim")
+    parser.add_argument(
+        "--shooting", required=True, help="single, multiple; of bayessim, the variant"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+
+
+def _variant(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--variant", required=True, help="<statistic>_<density>")
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+
+
+def _files(parser: argparse.ArgumentParser, *names: str) -> None:
+    for name in names:
+        parser.add_argument(f"--{name}", required=True, metavar="FILE")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    root = argparse.ArgumentParser(
+        prog="pdsim",
+        description="Probability distributions over simulator parameters, from recordings.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    root.add_argument("--version", action="version", version=f"pdsim {__version__}")
+    root.add_argument("--quiet", action="store_true", help="only warnings and errors")
+    verbs = root.add_subparsers(dest="verb", required=True, metavar="verb")
+
+    def verb(name: str, text: str) -> argparse.ArgumentParser:
+        return verbs.add_parser(name, help=text, description=text)
+
+    p = verb("check", "Check experiment files, and print nothing if all is well.")
+    p.add_argument("experiments", nargs="+", metavar="experiment")
+
+    p = verb("schema", "Write the JSON schemas of the config files and the table of their keys.")
+    p.add_argument("--folder", default="config", help="where (default: config)")
+
+    p = verb("download", "Fetch one IBM run from the public copy, and check it.")
+    p.add_argument("--run", type=int, required=True)
+    _files(p, "output")
+
+    p = verb("record", "Record all runs with the experiment's synthetic camera into a folder.")
+    _experiment(p)
+    p.add_argument("--output", required=True, metavar="FOLDER")
+
+    p = verb("preprocess", "Raw runs to a trajectories file: angles, differences, windows.")
+    _experiment(p)
+    p.add_argument(
+        "--raw", nargs="+", required=True, metavar="FILE", help="<run>.csv files, or folder"
+    )
+    _files(p, "output")
+
+    p = verb("infer", "Trajectories to a posterior, with one estimator.")
+    _experiment(p)
+    _run(p, budget=True)
+    _files(p, "trajectories", "output")
+    p.add_argument(
+        "--resume",
+        choices=("auto", "require", "never"),
+        default="auto",
+        help="continue from the checkpoint beside the output: if it fits (auto, the default), or "
+        "fail (require), or start afresh (never)",
+    )
+
+    p = verb("training-set", "Simulate parameters from the prior, for BayesSim to learn from.")
+    _experiment(p)
+    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    _files(p, "trajectories", "output")
+
+    p = verb("statistics", "One input statistic of every simulated and recorded trajectory.")
+    _experiment(p)
+    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    p.add_argument("--name", required=True, help="downsampled, difference, summary or signature")
+    _files(p, "trajectories", "training-set", "output")
+
+    p = verb("train", "Fit one density model to one input statistic.")
+    _experiment(p)
+    _variant(p)
+    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    _files(p, "statistics", "output")
+
+    p = verb("condition", "A trained density and the recording to a posterior.")
+    _experiment(p)
+    _variant(p)
+    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    _files(p, "trajectories", "statistics", "trained", "output")
+
+    p = verb("simulate", "Roll out every posterior draw from every recorded start state.")
+    _experiment(p)
+    _files(p, "trajectories", "posterior", "output")
+
+    p = verb("evaluate", "Metrics of one posterior.")
+    _experiment(p)
+    _scored(p)
+    _files(p, "trajectories", "posterior", "rollouts", "output")
+
+    p = verb("course", "Metrics of one posterior after more and more roll-outs.")
+    _experiment(p)
+    _run(p)
+    _files(p, "trajectories", "posterior", "output")
+
+    p = verb("gather", "Metrics of all runs, or their courses or searches, into one file.")
+    p.add_argument("parts", nargs="+", metavar="FILE")
+    p.add_argument("--kind", choices=("metrics", "course", "tuning"), default="metrics")
+    p.add_argument("--output", required=True, metavar="FILE", help="for tuning: without suffix")
+
+    p = verb("table", "Metrics to the tables, each as CSV, Markdown and LaTeX.")
+    _experiment(p)
+    _files(p, "metrics")
+    p.add_argument("--rollouts", type=int, help="cut at so many roll-outs; needs a course")
+    where = p.add_mutually_exclusive_group(required=True)
+    where.add_argument("--folder", help="where the tables go")
+    where.add_argument("--table-3", metavar="STEM", help="BayesSim's table alone, without suffix")
+
+    p = verb("tune", "Search an estimator's settings on the training recordings alone.")
+    _experiment(p)
+    p.add_argument("--method", required=True, help=f"estimator: {', '.join(SETTINGS)}")
+    p.add_argument("--shooting", required=True, choices=("single", "multiple"))
+    _files(p, "trajectories", "output")
+
+    p = verb("plot", "Draw a figure as PDF and PNG.")
+    p.add_argument("kind", choices=tuple(PLOT_NEEDS))
+    _experiment(p)
+    p.add_argument("--method")
+    p.add_argument("--shooting", help="single, multiple; of bayessim, the variant")
+    for name in ("trajectories", "course"):
+        p.add_argument(f"--{name}", metavar="FILE")
+    for name in ("rollouts", "posterior", "statistics", "trained"):
+        p.add_argument(f"--{name}", nargs="+", metavar="FILE", default=[])
+    p.add_argument("--stem", required=True, help="output path without suffix")
+
+    p = verb("report", "Write the HTML report of an experiment.")
+    _experiment(p)
+    _files(p, "metrics", "trajectories", "output")
+    p.add_argument("--posteriors", nargs="+", required=True, metavar="FILE")
+    p.add_argument("--figures", nargs="+", required=True, metavar="PNG")
+    return root
