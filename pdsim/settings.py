@@ -145,6 +145,9 @@ class Run(Section):
     tune: dict[str, tuple[Any, ...]] = Field(
         {}, description="settings to search, each with the values to try"
     )
+    tune_iterations: Count | None = Field(
+        None, description="iterations of each trial; none: those of tuning.budget"
+    )
     chosen: str = Field("", description="how the settings were chosen")
 
     @model_validator(mode="after")

@@ -18,7 +18,7 @@ class TrainingSetConfig(Section):
         500, description="more trajectories, for the held-out loss and the calibration"
     )
     noise: bool = Field(
-        False, description="add observation noise of the likelihood's size to each trajectory"
+        True, description="give each trajectory the sensor noise that the recordings have"
     )
     seed: int = Field(0, description="of parameters and noise")
     chunk_size: Count = Field(1000, description="trajectories simulated at once")

@@ -37,27 +37,41 @@ def roll_out(
         starts: (start, state).
         frames, frame_time, substeps: of the roll-outs.
     """
-    unit = np.asarray(space.to_unit(draws)).astype(precision)
-    return np.stack(
-        [
-            np.moveaxis(
-                np.asarray(
-                    _roll(
-                        system,
-                        space,
-                        unit,
-                        tuple(np.full(len(unit), value, precision) for value in start),
-                        frames,
-                        frame_time,
-                        substeps,
-                    )
-                ),
-                0,
-                1,
-            )
-            for start in starts
-        ]
+    unit = np.asarray(space.to_unit(draws))
+    each = partial(
+        simulate_each,
+        system,
+        space,
+        unit,
+        frames=frames,
+        frame_time=frame_time,
+        substeps=substeps,
+        precision=precision,
     )
+    return np.stack([each(np.broadcast_to(start, (len(unit), len(start)))) for start in starts])
+
+
+def simulate_each(
+    system: System,
+    space: ParameterSpace,
+    unit: np.ndarray,
+    starts: np.ndarray,
+    *,
+    frames: int,
+    frame_time: float,
+    substeps: int,
+    precision: str,
+) -> np.ndarray:
+    """Simulate parameters each from a start state of its own, (n, time, channel).
+
+    Args:
+        unit: (n, M) unit coordinates.
+        starts: (n, state).
+        frames, frame_time, substeps: of the roll-outs.
+    """
+    start = tuple(starts.T.astype(precision))
+    shown = _roll(system, space, unit.astype(precision), start, frames, frame_time, substeps)
+    return np.moveaxis(np.asarray(shown), 0, 1)
 
 
 @partial(jax.jit, static_argnames=("system", "space", "frames", "frame_time", "substeps"))

@@ -54,6 +54,9 @@ def tune(
     entry = experiment.run(method, shooting)
     if not entry.tune:
         raise PdsimError(f"{name}: {method}, {shooting} shooting: tune: nothing to search")
+    budget = experiment.tuning.budget
+    if entry.tune_iterations is not None:
+        budget = budget.model_copy(update={"iteration_count": entry.tune_iterations})
     whole = select(read_dataset(trajectories), "train")
     seen = first_part(whole, experiment.tuning.share)
     problem = build_problem(
@@ -62,7 +65,7 @@ def tune(
     trials = []
     for settings in entry.trials():
         began = time.perf_counter()
-        energy, error = _score(experiment, method, settings, problem, whole)
+        energy, error = _score(experiment, method, settings, budget, problem, whole)
         trials.append((settings, energy, error, time.perf_counter() - began))
     known = [energy.value for _, energy, _, _ in trials if np.isfinite(energy.value)]
     best = min(known, default=np.nan)
@@ -81,8 +84,7 @@ def _same(method: str, one: dict, other: dict) -> bool:
     return model.model_validate(one) == model.model_validate(other)
 
 
-def _score(experiment, method, settings, problem, whole) -> tuple[Score, Score]:
-    budget = experiment.tuning.budget
+def _score(experiment, method, settings, budget, problem, whole) -> tuple[Score, Score]:
     estimator = load_estimator(method, SETTINGS[method].model_validate(settings), budget)
     try:
         result = run(estimator, problem, seed=0, chunk_size=budget.chunk_size)

@@ -17,7 +17,7 @@ rule training_set:
     params:
         file=experiment_file,
         budget=SETTINGS.budget,
-        options=bayessim_options("simulator", "likelihood", "training_set", "precision"),
+        options=bayessim_options("simulator", "training_set", "precision"),
         code=code("training_set"),
     message:
         "Simulating what BayesSim learns from, for {wildcards.experiment}"

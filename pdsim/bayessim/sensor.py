@@ -1,0 +1,68 @@
+"""What the sensors' noise does to a recording, so that simulations can be seen in the same way."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pdsim.recordings.smoothing import Smoothing, smoothed_state
+
+
+class SensorNoise(NamedTuple):
+    """One draw of the noise for each trajectory.
+
+    Attributes:
+        channels: (trajectory, time, channel), to be added to what is observed.
+        start: (trajectory, state), the error of the start state smoothed from the same noise.
+    """
+
+    channels: np.ndarray
+    start: np.ndarray
+
+
+def position_noise(position: np.ndarray) -> np.ndarray:
+    """Standard deviation of white noise in sampled positions, from their fourth differences.
+
+    Motion that is sampled well leaves nothing in them, and white noise of variance σ² leaves
+    (1 + 16 + 36 + 16 + 1) σ² = 70 σ².
+
+    Args:
+        position: (trajectory, time, joint).
+
+    Returns:
+        (joint,), in the unit of the positions.
+    """
+    fourth = np.diff(position, n=4, axis=1)
+    return np.sqrt((fourth**2).mean(axis=(0, 1)) / 70)
+
+
+def sensor_noise(
+    kind: np.ndarray,
+    deviation: np.ndarray,
+    shape: tuple[int, int],
+    frame_time: float,
+    smoothing: Smoothing,
+    random: np.random.Generator,
+) -> SensorNoise:
+    """Draw white noise of the positions, and pass it through what is done to recordings.
+
+    Velocities get its central differences, and the start state what the smoothing leaves of it:
+    all three are linear.
+
+    Args:
+        kind: "position" or "velocity" of each channel, in the order of the joints.
+        deviation: (joint,) of the positions' noise.
+        shape: trajectories and frames.
+        frame_time: [s].
+    """
+    count, frames = shape
+    margin = smoothing.frames // 2
+    white = deviation * random.normal(size=(count, margin + frames + 1, len(deviation)))
+    channels = np.zeros((count, frames, len(kind)))
+    channels[..., kind == "position"] = white[:, margin:-1]
+    rate = (white[:, margin + 1 :] - white[:, margin - 1 : -2]) / (2 * frame_time)
+    channels[..., kind == "velocity"] = rate
+    # Every trajectory is one more column for the filter.
+    around = np.moveaxis(white[:, : smoothing.frames], 1, 0)
+    smoothed = smoothed_state(around.reshape(smoothing.frames, -1), frame_time, smoothing)[margin]
+    start = np.moveaxis(smoothed.reshape(2, count, len(deviation)), 0, 1)
+    return SensorNoise(channels, start.reshape(count, -1))
