@@ -1,5 +1,7 @@
 """Writing and reading files so that a half-written one is never taken for a whole one."""
 
+import errno
+import glob
 import hashlib
 import os
 import shutil
@@ -11,22 +13,50 @@ import xarray as xr
 
 from pdsim.errors import PdsimError
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+# A disk with less free space than this is full [bytes].
+_RESERVE = 2**20
+
 
 def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
     """Call ``write`` on a temporary name beside ``path``, flush it to disk, then rename it.
 
-    The temporary name keeps the suffix, since writers choose the format by it.
+    The temporary name keeps the suffix, since writers choose the format by it. Temporary files
+    that killed processes left for this path are removed.
+
+    Raises:
+        PdsimError: the disk is full, or a quota used up; what was at ``path`` is still there.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for stale in path.parent.glob(f".{glob.escape(path.stem)}.*.partial{path.suffix}"):
+            stale.unlink(missing_ok=True)
         write(temporary)
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
+        _flush(temporary)
         temporary.replace(path)
+        # The new name itself must survive a node that goes down.
+        _flush(path.parent)
+    except (OSError, RuntimeError) as error:
+        # netCDF4 tells of a full disk by a RuntimeError that does not say so.
+        number = error.errno if isinstance(error, OSError) else None
+        if number in _FULL or shutil.disk_usage(path.parent).free < _RESERVE:
+            raise PdsimError(
+                f"{path}: no space left to write it ({error}); free some and run again: what was "
+                "finished before is kept"
+            ) from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_folder_atomically(path: str | Path, write: Callable[[Path], object]) -> None:

@@ -1,9 +1,11 @@
+import subprocess
+
 import numpy as np
 import pytest
 import xarray as xr
 
 from pdsim.errors import PdsimError
-from pdsim.files import read_dataset, write_atomically, write_dataset
+from pdsim.files import read_dataset, write_atomically, write_dataset, write_text
 
 
 def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -33,3 +35,38 @@ def test_missing_and_broken_files_are_named(tmp_path):
     (tmp_path / "half.nc").write_bytes(b"\x89HDF\r\n\x1a\n and then nothing")
     with pytest.raises(PdsimError, match=r"half\.nc: not a readable NetCDF"):
         read_dataset(tmp_path / "half.nc")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of two megabytes."""
+    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(tmp_path)]
+    if subprocess.run(command, capture_output=True).returncode != 0:
+        pytest.skip("mounting a file system needs root")
+    yield tmp_path
+    subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def test_a_full_disk_is_named_and_keeps_what_was_there(small_disk):
+    path = small_disk / "result.nc"
+    small = xr.Dataset({"x": ("t", np.arange(5.0))})
+    write_dataset(path, small)
+    large = xr.Dataset({"x": ("t", np.random.default_rng(0).normal(size=10**6))})
+    for attempt in (
+        lambda: write_dataset(path, large),
+        lambda: write_text(path, "x" * 4 * 2**20),
+    ):
+        with pytest.raises(PdsimError, match="no space left to write it"):
+            attempt()
+        xr.testing.assert_identical(read_dataset(path), small)
+    assert list(small_disk.iterdir()) == [path]
+
+
+def test_what_a_killed_writer_left_is_cleared_away(tmp_path):
+    (tmp_path / ".table.999999.partial.csv").write_text("half")
+    (tmp_path / ".other.999999.partial.csv").write_text("half")
+    write_text(tmp_path / "table.csv", "whole")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        ".other.999999.partial.csv",
+        "table.csv",
+    ]
