@@ -12,8 +12,8 @@ rule training_set:
         f"{EXPERIMENT}/bayessim/benchmarks/training_set.tsv"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         file=experiment_file,
         budget=SETTINGS.budget,
@@ -38,8 +38,8 @@ rule statistics:
         f"{EXPERIMENT}/bayessim/benchmarks/statistics_{{statistic}}.tsv"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=30,
+        mem_mb=growing(4000),
+        runtime=growing(30),
     params:
         file=experiment_file,
         budget=SETTINGS.budget,
@@ -67,8 +67,8 @@ rule train:
         f"{VARIANT}/benchmarks/train.tsv"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=120,
+        mem_mb=growing(3000),
+        runtime=growing(120),
     params:
         file=experiment_file,
         budget=SETTINGS.budget,
@@ -98,8 +98,8 @@ rule condition:
         f"{VARIANT}/benchmarks/condition.tsv"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=30,
+        mem_mb=growing(3000),
+        runtime=growing(30),
     params:
         file=experiment_file,
         budget=SETTINGS.budget,
@@ -134,8 +134,8 @@ rule plot_statistics:
         f"{EXPERIMENT}/benchmarks/plot_statistics.tsv"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=20,
+        mem_mb=growing(3000),
+        runtime=growing(20),
     params:
         file=experiment_file,
         options=section("title", "bayessim"),
@@ -165,8 +165,8 @@ rule plot_training:
         f"{EXPERIMENT}/benchmarks/plot_training.tsv"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=20,
+        mem_mb=growing(2000),
+        runtime=growing(20),
     params:
         file=experiment_file,
         options=section("title"),
@@ -198,8 +198,8 @@ rule plot_calibration:
         f"{EXPERIMENT}/benchmarks/plot_calibration.tsv"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=20,
+        mem_mb=growing(3000),
+        runtime=growing(20),
     params:
         file=experiment_file,
         options=section("title", "bayessim"),
@@ -261,8 +261,8 @@ rule table_3:
         f"{EXPERIMENT}/benchmarks/table_3.tsv"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=growing(500),
+        runtime=growing(10),
     params:
         file=experiment_file,
         options=section("paper_table", "bayessim"),

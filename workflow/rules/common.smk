@@ -176,6 +176,11 @@ def bayessim_options(*names):
     return chosen
 
 
+def growing(amount):
+    """A resource: once as much in the first attempt, twice in the second."""
+    return lambda wildcards, attempt: attempt * amount
+
+
 def section(*names):
     """A param: sections of the experiment's config that a rule depends on."""
     return lambda wildcards: json.dumps(

@@ -18,8 +18,8 @@ rule plot_density:
         f"{RUN}/benchmarks/plot_density.tsv"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=growing(2000),
+        runtime=growing(10),
     params:
         file=experiment_file,
         options=section("title"),
@@ -50,8 +50,8 @@ rule plot_posterior:
         f"{RUN}/benchmarks/plot_posterior.tsv"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=growing(2000),
+        runtime=growing(10),
     params:
         file=experiment_file,
         options=section("title", "simulator"),
@@ -82,8 +82,8 @@ rule plot_windows:
         f"{RUN}/benchmarks/plot_windows.tsv"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=growing(2000),
+        runtime=growing(10),
     params:
         file=experiment_file,
         options=section("title", "simulator"),
@@ -113,8 +113,8 @@ rule plot_convergence:
         f"{EXPERIMENT}/benchmarks/plot_convergence.tsv"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=growing(2000),
+        runtime=growing(10),
     params:
         file=experiment_file,
         options=section("title"),
@@ -143,8 +143,8 @@ rule plot_landscape:
         f"{EXPERIMENT}/benchmarks/plot_landscape.tsv"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=20,
+        mem_mb=growing(3000),
+        runtime=growing(20),
     params:
         file=experiment_file,
         options=section("title", "simulator", "likelihood", "landscape"),
@@ -173,8 +173,8 @@ rule plot_course:
         f"{EXPERIMENT}/benchmarks/plot_course.tsv"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=20,
+        mem_mb=growing(2000),
+        runtime=growing(20),
     params:
         file=experiment_file,
         options=section("title"),
@@ -207,8 +207,8 @@ rule plot_densities:
         f"{EXPERIMENT}/benchmarks/plot_densities.tsv"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=20,
+        mem_mb=growing(2000),
+        runtime=growing(20),
     params:
         file=experiment_file,
         options=section("title"),
@@ -238,8 +238,8 @@ rule plot_posteriors:
         f"{EXPERIMENT}/benchmarks/plot_posteriors.tsv"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=20,
+        mem_mb=growing(2000),
+        runtime=growing(20),
     params:
         file=experiment_file,
         options=section("title", "simulator", "recording"),

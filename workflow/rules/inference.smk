@@ -14,8 +14,8 @@ rule infer:
         shooting="single|multiple",
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=growing(3000),
+        runtime=growing(240),
         # A profile for machines with a GPU sets gpu=1 and jax_platforms="cuda,cpu".
         gpu=0,
         jax_platforms="cpu",
@@ -55,8 +55,8 @@ rule tune_run:
         f"{EXPERIMENT}/{{method}}/{{shooting}}/benchmarks/tune.tsv"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=growing(3000),
+        runtime=growing(240),
     params:
         file=experiment_file,
         options=lambda wildcards: tuning_options(wildcards),
@@ -81,8 +81,8 @@ rule gather_tuning:
         f"{EXPERIMENT}/benchmarks/gather_tuning.tsv"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=growing(500),
+        runtime=growing(10),
     params:
         code=lambda wildcards: code_fingerprint("pdsim.stages.tune"),
         stem=subpath(output[0], strip_suffix=".csv"),

@@ -13,8 +13,8 @@ rule simulate:
         f"{RUN}/benchmarks/simulate.tsv"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=30,
+        mem_mb=growing(3000),
+        runtime=growing(30),
     params:
         file=experiment_file,
         options=section("simulator", "precision"),
@@ -41,8 +41,8 @@ rule evaluate:
         f"{RUN}/benchmarks/evaluate.tsv"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=30,
+        mem_mb=growing(3000),
+        runtime=growing(30),
     params:
         file=experiment_file,
         options=section("simulator", "recording", "likelihood"),
@@ -70,8 +70,8 @@ rule course:
         f"{RUN}/benchmarks/course.tsv"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=60,
+        mem_mb=growing(3000),
+        runtime=growing(60),
     params:
         file=experiment_file,
         options=section("simulator", "recording", "likelihood", "precision"),
@@ -109,8 +109,8 @@ rule gather:
         kind="metrics|course",
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=growing(500),
+        runtime=growing(10),
     params:
         code=lambda wildcards: code_fingerprint("pdsim.metrics.long_format"),
     message:

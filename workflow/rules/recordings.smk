@@ -11,8 +11,8 @@ rule download:
     retries: 2
     threads: 1
     resources:
-        mem_mb=200,
-        runtime=10,
+        mem_mb=growing(200),
+        runtime=growing(10),
     message:
         "Downloading run {wildcards.run} of the IBM recordings"
     shell:
@@ -29,8 +29,8 @@ rule record:
         f"{EXPERIMENT}/benchmarks/record.tsv"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=growing(500),
+        runtime=growing(10),
     params:
         file=experiment_file,
         options=section("recording"),
@@ -53,8 +53,8 @@ rule preprocess:
         f"{EXPERIMENT}/benchmarks/preprocess.tsv"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         file=experiment_file,
         options=section("recording"),

@@ -19,8 +19,8 @@ rule table:
         f"{EXPERIMENT}/benchmarks/table.tsv"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=growing(500),
+        runtime=growing(10),
     params:
         file=experiment_file,
         options=section("paper_table"),
@@ -54,8 +54,8 @@ rule cut_table:
         count=r"\d+",
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=growing(500),
+        runtime=growing(10),
     params:
         file=experiment_file,
         options=section("paper_table"),
@@ -88,8 +88,8 @@ rule write_report:
         f"{EXPERIMENT}/benchmarks/report.tsv"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         file=experiment_file,
         options=section(
