@@ -1,0 +1,164 @@
+"""A real one-node SLURM: jobs submitted, killed and retried, cancelled, and only the rest redone.
+
+Needs root on a Debian machine and the script that installs and starts the node, which
+PDSIM_SLURM_UP names; it changes the machine's SLURM configuration.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pdsim.files import read_dataset
+
+# Status is asked every second, and of the queue: the node has no accounting.
+OPTIONS = (
+    "--profile", "workflow/profiles/slurm",
+    "--slurm-status-command", "squeue",
+    "--slurm-init-seconds-before-status-checks", "1",
+    "--seconds-between-status-checks", "1",
+    "--latency-wait", "5",
+)  # fmt: skip
+GPU = ("--set-resources", "infer:gpu=1", "infer:jax_platforms='cuda,cpu'")
+TARGET = "results/batch/tiny/metrics.csv"
+RUNS = ("svgd/single/seed0", "csvgd/multiple/seed0")
+
+
+@pytest.fixture(scope="module")
+def slurm(root, tmp_path_factory):
+    """A node with two cores and one GPU that is none."""
+    script = Path(os.environ.get("PDSIM_SLURM_UP", root.parent / "shared/slurm/slurm_up.sh"))
+    if not script.is_file():
+        pytest.skip("no script to start a SLURM node; PDSIM_SLURM_UP names it")
+    if os.geteuid() != 0:
+        pytest.skip("starting a SLURM node needs root")
+    pytest.importorskip("snakemake_executor_plugin_slurm")
+    environment = os.environ | {
+        "SLURM_BASE": str(tmp_path_factory.mktemp("slurm")),
+        "FAKE_GPU": "1",
+    }
+    # Another node may be up on this machine.
+    up = subprocess.run(
+        ["bash", script], env=environment, capture_output=True, text=True, timeout=180
+    )
+    if up.returncode != 0:
+        pytest.skip(f"SLURM does not start here: {up.stderr[-500:]}")
+    yield
+    subprocess.run(["scancel", "--user", "root"], check=False)
+    subprocess.run(["bash", script, "--down"], env=environment, check=True)
+
+
+@pytest.fixture(scope="module")
+def batch(slurm, project):
+    """A project with a budget long enough for a job to be caught at work."""
+    path = project.folder / "config/experiments/tiny.yaml"
+    values = yaml.safe_load(path.read_text())
+    values["budgets"]["batch"] = {
+        "particle_count": 10,
+        "iteration_count": 3000,
+        "chunk_size": 50,
+    }
+    path.write_text(yaml.safe_dump(values, sort_keys=False))
+    project.options = (TARGET, "--config", "budget=batch", *OPTIONS)
+    return project
+
+
+def queue():
+    """Return the jobs in the queue: (id, state, what was asked for besides cores and memory)."""
+    lines = subprocess.run(
+        ["squeue", "--noheader", "--Format", "JobID:20,State:20,tres-per-job:40"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    return [tuple(line.split()) for line in lines]
+
+
+def infer_processes():
+    found = subprocess.run(
+        ["pgrep", "--full", "pdsim infer .*results/batch/tiny"], capture_output=True, text=True
+    )
+    return [int(number) for number in found.stdout.split()]
+
+
+def start(project, *arguments):
+    command = [part for part in project.command(*arguments) if part not in ("--cores", "2")]
+    return subprocess.Popen(
+        command,
+        cwd=project.folder,
+        env=project.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_until(condition, process, seconds=180):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, process.stdout.read()[-3000:]
+        assert time.monotonic() < deadline, queue()
+        time.sleep(0.2)
+
+
+def submitted(output):
+    return len(re.findall(r"submitted with SLURM jobid", output))
+
+
+def test_jobs_run_on_slurm_one_at_a_time_on_the_gpu_and_are_retried(batch):
+    began = time.monotonic()
+    process = start(batch, *batch.options, *GPU)
+    checkpoints = [batch.folder / "results/batch/tiny" / run / "checkpoint.npz" for run in RUNS]
+    wait_until(lambda: any(path.exists() for path in checkpoints), process)
+    for number in infer_processes():
+        os.kill(number, signal.SIGKILL)
+    at_once = []
+    while process.poll() is None:
+        at_once.append(sum(state == "RUNNING" and "gpu" in asked for _, state, asked in queue()))
+        time.sleep(0.3)
+    output, _ = process.communicate()
+    assert process.returncode == 0, output[-3000:]
+    assert (batch.folder / TARGET).exists()
+    assert max(at_once) == 1
+    # Recording, preprocessing, two estimations and one again, scores as one group, gathering.
+    assert submitted(output) == 7
+    assert "Trying to restart job" in output
+    devices = [
+        read_dataset(batch.folder / "results/batch/tiny" / run / "posterior.nc").attrs["device"]
+        for run in RUNS
+    ]
+    assert all(device.startswith("cpu:") for device in devices)
+    logs = [batch.folder / "results/batch/tiny" / run / "logs/infer.log" for run in RUNS]
+    assert sum("resuming after iteration" in log.read_text() for log in logs) == 1
+    assert queue() == []
+    print(f"batch: {submitted(output)} jobs submitted, 1 retried, {time.monotonic() - began:.0f} s")
+
+
+def test_a_cancelled_workflow_leaves_no_job_and_goes_on_where_it_was(batch):
+    assert (batch.folder / TARGET).exists(), "the test before this one failed"
+    (batch.folder / "results/batch/tiny" / RUNS[1] / "posterior.nc").unlink()
+    process = start(batch, *batch.options)
+    wait_until(lambda: infer_processes(), process)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode != 0, output
+    deadline = time.monotonic() + 20
+    while queue() or infer_processes():
+        assert time.monotonic() < deadline, queue()
+        time.sleep(0.2)
+    print(f"cancelled in {time.monotonic() - began:.1f} s")
+
+    rest = start(batch, *batch.options)
+    output, _ = rest.communicate(timeout=300)
+    assert rest.returncode == 0, output[-3000:]
+    # The estimation, its scores, and the gathering: nothing of the other run.
+    jobs = dict(re.findall(r"^(\w+) +(\d+)$", output, flags=re.MULTILINE))
+    assert jobs == {"infer": "1", "simulate": "1", "evaluate": "1", "gather": "1", "total": "4"}
+    assert submitted(output) == 3
