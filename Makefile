@@ -56,7 +56,7 @@ bench: $(READY) ## Measure roll-out and gradient throughput
 
 lock: $(READY) ## Renew requirements.lock (needs uv on the PATH)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
-		--extra test --custom-compile-command "make lock" pyproject.toml -o requirements.lock
+		--extra test --extra cluster --custom-compile-command "make lock" pyproject.toml -o requirements.lock
 
 clean: ## Remove the environment; results stay
 	rm -rf $(VENV)

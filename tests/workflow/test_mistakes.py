@@ -64,7 +64,7 @@ def test_format_is_clean(root):
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.parametrize("name", ["workstation", "gpu"])
+@pytest.mark.parametrize("name", ["workstation", "gpu", "slurm", "generic"])
 def test_profiles_are_read(project, name):
     result = project.snakemake("tiny", "--dry-run", "--profile", f"workflow/profiles/{name}")
     assert "Nothing to be done" in result.stdout + result.stderr
