@@ -14,8 +14,11 @@ from pdsim.provenance import code_fingerprint
 from pdsim.recordings.ibm import FOLDER_VARIABLE, local_folder
 from pdsim.stages import modules
 
-# Jobs find the pdsim of the environment that runs Snakemake, activated or not.
-shell.prefix(f'export PATH="{Path(sys.executable).parent}:$PATH"; ')
+# Jobs find the pdsim of the environment that runs Snakemake, activated or not. Every rule has one
+# thread; XLA would take all cores.
+shell.prefix(
+    f'export PATH="{Path(sys.executable).parent}:$PATH" NPROC="${{{{NPROC:-1}}}}"; '
+)
 
 try:
     SETTINGS = workflow_config(config, "config/config.yaml")
