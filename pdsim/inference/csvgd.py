@@ -47,9 +47,12 @@ from pdsim.settings import CsvgdConfig
 _DAMPING = 0.1
 _TAKEN, _REFUSED = 0.2, 4.0
 _DAMPING_RANGE = (1e-9, 1e7)
-# A parameter this near to a limit counts as on it; a step leaves this share of the way to a limit.
-_FACE = 1e-3
+# A parameter this near to a limit counts as on it if going there would gain no more than this many
+# nats; a step leaves this share of the way to a limit.
+_FACE, _FACE_GAIN = 1e-3, 0.1
 _LEFT = 0.1
+# How often a step is solved for with more parameters held at their bounds.
+_PASSES = 4
 # Precision of a uniform density over the unit interval; regularises what the data leave open.
 _BOX_PRECISION = 12.0
 
@@ -148,10 +151,10 @@ class Csvgd(Stepwise):
             widest=2.0 * m,
         )
         step_size = self.step_size(problem, state.iteration).astype(x.dtype)
-        change = step_size * _damped_step(x, phi, information, state.damping)
         # Nobody steps onto a face: particles that meet there would share a coordinate for ever.
-        nearest, furthest = _LEFT * x, 1 - _LEFT * (1 - x)
-        tried = Position(jnp.clip(x + change, nearest, furthest), shooting)
+        room = (1 - _LEFT) * jnp.stack([-x, 1 - x]) / step_size
+        change = step_size * _damped_step(x, phi, information, state.damping, *room)
+        tried = Position(x + change, shooting)
         moved = form.shift + jnp.einsum("pnai,pi->pna", form.response, tried.parameters - x)
         tried = tried._replace(shooting=shooting + moved.reshape(shooting.shape))
         log_likelihood, defects = problem.evaluate(tried)
@@ -207,14 +210,27 @@ def _prior(space, x: jax.Array) -> tuple[jax.Array, jax.Array]:
     return slope(x), jnp.maximum(-curvature[0], _BOX_PRECISION)
 
 
-def _damped_step(x, phi, information, damping) -> jax.Array:
-    """Newton's step up φ; parameters at a limit that would leave the box stay, (particle, M)."""
-    stays = ((x <= _FACE) & (phi < 0)) | ((x >= 1 - _FACE) & (phi > 0))
+def _damped_step(x, phi, information, damping, lowest, highest) -> jax.Array:
+    """Newton's step up φ within bounds, (particle, M).
+
+    Parameters at a limit that would leave the box stay. Those whose step would end beyond a bound
+    go to it, and the others take the step that is best with them there (an active set).
+    """
+    identity = jnp.eye(x.shape[1], dtype=x.dtype)
     diagonal = jnp.diagonal(information, axis1=1, axis2=2)
-    free = jnp.where(stays[:, :, None] | stays[:, None, :], 0.0, information)
-    extra = jnp.where(stays, 1.0, damping[:, None] * diagonal)
-    free = free + extra[..., None] * jnp.eye(x.shape[1], dtype=x.dtype)
-    return jnp.linalg.solve(free, jnp.where(stays, 0.0, phi)[..., None])[..., 0]
+    damped = information + (damping[:, None] * diagonal)[..., None] * identity
+    distance = jnp.where(phi < 0, x, 1 - x)
+    held = (distance <= _FACE) & (distance * jnp.abs(phi) <= _FACE_GAIN)
+    step = jnp.zeros_like(x)
+    for _ in range(_PASSES):
+        free = jnp.where(held[:, :, None] | held[:, None, :], 0.0, damped)
+        free = free + held[..., None] * identity
+        target = phi - jnp.einsum("pij,pj->pi", damped, jnp.where(held, step, 0.0))
+        solved = jnp.linalg.solve(free, jnp.where(held, 0.0, target)[..., None])[..., 0]
+        step = jnp.where(held, step, solved)
+        held |= (step < lowest) | (step > highest)
+        step = jnp.clip(step, lowest, highest)
+    return step
 
 
 ESTIMATOR = Csvgd

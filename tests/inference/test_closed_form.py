@@ -92,6 +92,14 @@ def test_a_mode_outside_the_box_ends_on_its_face(method):
     assert x[:, 0].min() > 0.99
 
 
+@pytest.mark.parametrize("method", PARTICLES)
+def test_particles_reach_a_steep_face(method):
+    """The density falls by e in 2e-4 from the face; half of it loses less than 0.7 nats."""
+    x, *_ = solved(method, "outside")
+    slope = 0.5 / 0.01**2
+    assert np.median(slope * (1 - x[:, 0])) < 0.7
+
+
 @pytest.mark.parametrize("method", [m for m in MODULES if m not in PARTICLES])
 def test_gaussian_gaps_pool_the_windows(method):
     """Six windows that each measure the same number, joined by Gaussian terms (Eq. 5)."""
