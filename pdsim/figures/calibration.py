@@ -24,12 +24,13 @@ def draw(ranks: dict[str, np.ndarray], names: list[str], count: int, title: str,
         squeeze=False,
     )  # fmt: skip
     edges = np.linspace(0, 1, _BINS + 1)
+    colours = plt.get_cmap("tab10" if len(names) <= 10 else "tab20")
     for axis, (variant, rank) in zip(axes.flat, ranks.items(), strict=False):
         low, high = flat_band(len(rank), _BINS, 0.99)
         axis.axhspan(low / len(rank) * _BINS, high / len(rank) * _BINS, color="0.88")
         for i, name in enumerate(names):
             counts = histogram(rank[:, i], count, _BINS) / len(rank) * _BINS
-            axis.stairs(counts, edges, label=name, color=f"C{i % 10}", linewidth=1.0)
+            axis.stairs(counts, edges, baseline=None, label=name, color=colours(i), linewidth=1.0)
         axis.set_title(variant.replace("_", " "))
         axis.set_xlim(0, 1)
     axes[0, 0].set_ylim(0, 4)
