@@ -36,8 +36,8 @@ rule bayessim:
     input:
         [
             path
-            for experiment, setup in EXPERIMENTS.items()
-            if setup.bayessim
+            for experiment in EXPERIMENTS
+            if trains(experiment)
             for path in (
                 f"{RESULTS}/{experiment}/tables/table_3.csv",
                 f"{RESULTS}/{experiment}/tables/table_1.csv",

@@ -118,7 +118,7 @@ class ExperimentConfig(Section):
             "simulator": _without_truth(self.simulator),
             "likelihood": self.likelihood.model_dump(mode="json"),
             "estimator": SETTINGS[method].model_validate(settings).model_dump(mode="json"),
-            "budget": budget.model_dump(mode="json", exclude={"seed_count", "course"}),
+            "budget": budget.model_dump(mode="json", exclude={"seed_count", "course", "bayessim"}),
             "precision": self.precision,
         }
 

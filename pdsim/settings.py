@@ -134,6 +134,7 @@ class BudgetConfig(Section):
     course: bool = Field(
         True, description="score the estimation on its way too; takes as long as all other scores"
     )
+    bayessim: bool = Field(True, description="train the variants of the section bayessim too")
 
 
 class Run(Section):

@@ -15,6 +15,7 @@ def test_quick_calibrated_pendulum(project, ibm_dir):
         "training_set": {"count": 500, "held_out_count": 100},
         "density": {"epochs": 50, "batch_size": 50},
     }
+    values["budgets"]["quick"]["bayessim"] = True
     (folder / "experiments/real_calibrated.yaml").write_text(yaml.safe_dump(values))
     (folder / "real.yaml").write_text(
         f"groups: {{real: [real_calibrated]}}\nbudget: quick\nibm_dir: {ibm_dir}\n"

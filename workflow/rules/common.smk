@@ -87,10 +87,16 @@ def run_files(experiment, name, first_seed=False):
     ]
 
 
+def trains(experiment):
+    """Whether BayesSim's variants are part of an experiment, at this budget."""
+    setup = EXPERIMENTS[experiment]
+    return bool(setup.bayessim) and setup.budget(SETTINGS.budget).bayessim
+
+
 def variant_files(experiment, name):
     """One file of each BayesSim variant of an experiment, with the first seed."""
     setup = EXPERIMENTS[experiment]
-    if not setup.bayessim:
+    if not trains(experiment):
         return []
     return [
         f"{RESULTS}/{experiment}/bayessim/{variant}/seed{setup.seeds[0]}/{name}"
@@ -135,7 +141,7 @@ def figure_files(experiment):
             if run.method in setup.detailed
             and not (name == "windows.png" and run.shooting == "single")
         ]
-    if setup.bayessim:
+    if trains(experiment):
         figures += bayessim_figures(experiment)
     return figures
 
