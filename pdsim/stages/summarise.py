@@ -136,7 +136,7 @@ def write_report(
         ]
         * several
         + [("Table III", paper.table_3(table, experiment.paper_table))]
-        * (experiment.bayessim is not None),
+        * bool((table["method"] == "bayessim").any()),
         "agreement": paper.agreement(table) if experiment.paper_table else [],
         "published": experiment.paper_table,
         "seeds": table["seed"].nunique(),
