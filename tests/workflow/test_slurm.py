@@ -43,6 +43,7 @@ def slurm(root, tmp_path_factory):
     environment = os.environ | {
         "SLURM_BASE": str(tmp_path_factory.mktemp("slurm")),
         "FAKE_GPU": "1",
+        "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin",
     }
     # Another node may be up on this machine.
     up = subprocess.run(
