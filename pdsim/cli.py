@@ -220,12 +220,9 @@ def _plot(a: argparse.Namespace, experiment) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     a = parser().parse_args(arguments)
-    logging.basicConfig(
-        level=logging.WARNING if a.quiet else logging.INFO,
-        format="%(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
-    logging.getLogger("matplotlib").setLevel(logging.WARNING)
+    # Other libraries tell what they do, not what the user's job does: their warnings only.
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    logging.getLogger("pdsim").setLevel(logging.WARNING if a.quiet else logging.INFO)
     try:
         _execute(a)
     except PdsimError as error:

@@ -2,7 +2,6 @@
 
 import ctypes
 import hashlib
-import logging
 import os
 import platform
 import sys
@@ -53,7 +52,6 @@ def configure(precision: str = "float64") -> None:
     # two tuning hints (prefer-no-gather, prefer-no-scatter) that no machine lists. Real failures
     # arrive as exceptions; JAX's own warnings stay.
     jax.config.update("jax_logging_level", "CRITICAL")
-    logging.getLogger("jax").setLevel(logging.WARNING)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     if sys.platform == "linux":

@@ -49,6 +49,8 @@ def save(figure: Figure, stem: str | Path) -> None:
     """Write ``<stem>.pdf`` and ``<stem>.png`` without dates, and close the figure."""
     for suffix, metadata in ((".pdf", {"CreationDate": None}), (".png", {"Software": None})):
         write_atomically(f"{stem}{suffix}", partial(figure.savefig, metadata=metadata))
+        # With many axes the layout takes longer than the drawing; once is enough.
+        figure.set_layout_engine("none")
     plt.close(figure)
 
 

@@ -146,6 +146,7 @@ def test_jobs_run_on_slurm_one_at_a_time_on_the_gpu_and_are_retried(batch):
 def test_a_cancelled_workflow_leaves_no_job_and_goes_on_where_it_was(batch):
     assert (batch.folder / TARGET).exists(), "the test before this one failed"
     shutil.rmtree(batch.folder / "results/batch/tiny" / RUNS[1])
+    (batch.folder / TARGET).unlink()
     process = start(batch, *batch.options)
     wait_until(lambda: infer_processes(), process)
     began = time.monotonic()
