@@ -20,6 +20,8 @@ $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	# Every job imports pdsim; not everywhere does the first one save what it compiled.
+	$(BIN)/python -m compileall -q pdsim
 	touch $@
 
 install: $(READY) ## Make the local environment .venv from pinned, hashed requirements

@@ -18,7 +18,16 @@ class Project:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.environment = os.environ | {"PYTHONPATH": str(folder)}
+        # Where jobs could write besides, empty at first; caches stay where they are.
+        self.elsewhere = [folder.with_name(f"{folder.name}-{name}") for name in ("home", "tmp")]
+        for path in self.elsewhere:
+            path.mkdir()
+        self.environment = os.environ | {
+            "PYTHONPATH": str(folder),
+            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
+            "HOME": str(self.elsewhere[0]),
+            "TMPDIR": str(self.elsewhere[1]),
+        }
         self.environment.pop("PDSIM_IBM_DIR", None)
 
     def command(self, *arguments):
@@ -82,7 +91,7 @@ class Project:
 def project(root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     for name in ("pdsim", "workflow", "config"):
-        shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(root / name, folder / name)
     shutil.copy(root / "Snakefile", folder)
     values = yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
     values["recording"]["test"] = values["recording"]["test"][:4]

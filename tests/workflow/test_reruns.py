@@ -38,6 +38,23 @@ def test_everything_asked_for_is_there(project):
     assert left == []
 
 
+def test_jobs_write_their_outputs_logs_and_benchmarks_alone(project):
+    table = project.snakemake("tiny", "--summary").stdout.splitlines()
+    declared = {project.folder / line.split("\t")[0] for line in table[1:]}
+    assert len(declared) > 20
+    stray = [
+        path
+        for path in (project.folder / "results/quick/tiny").rglob("*")
+        if path.is_file()
+        and path.parent.name not in ("logs", "benchmarks")
+        and declared.isdisjoint([path, *path.parents])
+    ]
+    assert stray == []
+    beside = {path.name for path in project.folder.iterdir()}
+    assert beside == {"pdsim", "workflow", "config", "Snakefile", "results", ".snakemake"}
+    assert [path for place in project.elsewhere for path in place.rglob("*")] == []
+
+
 def test_a_second_run_does_nothing(project):
     assert project.planned() == {}
 

@@ -46,9 +46,12 @@ def slurm(tmp_path_factory):
         "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin",
     }
     # Another node may be up on this machine.
-    up = subprocess.run(
-        ["bash", script], env=environment, capture_output=True, text=True, timeout=180
-    )
+    try:
+        up = subprocess.run(
+            ["bash", script], env=environment, capture_output=True, text=True, timeout=120
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip("SLURM is not installed and up within two minutes")
     if up.returncode != 0:
         pytest.skip(f"SLURM does not start here: {up.stderr[-500:]}")
     yield
