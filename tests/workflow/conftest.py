@@ -31,13 +31,15 @@ class Project:
         self.environment.pop("PDSIM_IBM_DIR", None)
 
     def command(self, *arguments):
-        return [sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *arguments]
+        """On this machine, unless a profile says where."""
+        where = [] if "--profile" in arguments else ["--cores", "2"]
+        return [sys.executable, "-m", "snakemake", *where, "--nocolor", *arguments]
 
-    def snakemake(self, *arguments, check=True):
+    def snakemake(self, *arguments, check=True, path=None):
         result = subprocess.run(
             self.command(*arguments),
             cwd=self.folder,
-            env=self.environment,
+            env=self.environment | ({"PATH": path} if path else {}),
             capture_output=True,
             text=True,
             timeout=900,

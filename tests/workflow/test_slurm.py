@@ -8,8 +8,10 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -55,7 +57,11 @@ def slurm(tmp_path_factory):
     if up.returncode != 0:
         pytest.skip(f"SLURM does not start here: {up.stderr[-500:]}")
     yield
-    subprocess.run(["scancel", "--user", "root"], check=False)
+    subprocess.run(["scancel", "--user", "root"], check=True)
+    # A node that goes down with a job would take it up again when it next comes up.
+    deadline = time.monotonic() + 20
+    while queue() and time.monotonic() < deadline:
+        time.sleep(0.2)
     subprocess.run(["bash", script, "--down"], env=environment, check=True)
 
 
@@ -92,10 +98,10 @@ def infer_processes():
     return [int(number) for number in found.stdout.split()]
 
 
-def start(project, *arguments):
-    command = [part for part in project.command(*arguments) if part not in ("--cores", "2")]
-    return subprocess.Popen(
-        command,
+@contextmanager
+def running(project, *arguments):
+    process = subprocess.Popen(
+        project.command(*arguments),
         cwd=project.folder,
         env=project.environment,
         stdout=subprocess.PIPE,
@@ -103,6 +109,27 @@ def start(project, *arguments):
         text=True,
         start_new_session=True,
     )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def lose_the_node():
+    """Kill all that runs on the node, and have SLURM see it; then bring the node back."""
+    for pattern in ("^slurmstepd", "^/usr/sbin/slurmd|^slurmd", "--mode remote", "pdsim infer"):
+        subprocess.run(["pkill", "-KILL", "--full", "--", pattern], check=False)
+    name = socket.gethostname().split(".")[0]
+    update = ["scontrol", "update"]
+    subprocess.run([*update, f"NodeName={name}", "State=DOWN", "Reason=lost"], check=True)
+    environment = os.environ | {"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
+    subprocess.run(["slurmd"], env=environment, check=True)
+    waiting = [job for job, state, _ in queue() if state == "PENDING"]
+    assert len(waiting) == 1
+    # Otherwise SLURM starts it again two minutes later; at once, its order to end reaches it late.
+    subprocess.run([*update, f"JobId={waiting[0]}", "StartTime=now+5"], check=True)
 
 
 def wait_until(condition, process, seconds=180):
@@ -119,42 +146,43 @@ def submitted(output):
 
 def test_jobs_run_on_slurm_one_at_a_time_on_the_gpu_and_are_retried(batch):
     began = time.monotonic()
-    process = start(batch, *batch.options, *GPU)
-    checkpoints = [batch.folder / "results/batch/tiny" / run / "checkpoint.npz" for run in RUNS]
-    wait_until(lambda: any(path.exists() for path in checkpoints), process)
-    for number in infer_processes():
-        os.kill(number, signal.SIGKILL)
+    results = batch.folder / "results/batch/tiny"
     at_once = []
-    while process.poll() is None:
-        at_once.append(sum(state == "RUNNING" and "gpu" in asked for _, state, asked in queue()))
-        time.sleep(0.3)
-    output, _ = process.communicate()
+    with running(batch, *batch.options, *GPU) as process:
+        wait_until(
+            lambda: any((results / run / "checkpoint.npz").exists() for run in RUNS), process
+        )
+        for number in infer_processes():
+            os.kill(number, signal.SIGKILL)
+        while process.poll() is None:
+            held = [state == "RUNNING" and "gpu" in asked for _, state, asked in queue()]
+            at_once.append(sum(held))
+            time.sleep(0.3)
+        output, _ = process.communicate()
     assert process.returncode == 0, output[-3000:]
     assert (batch.folder / TARGET).exists()
     assert max(at_once) == 1
     # Recording with preprocessing, two estimations and one again, all scores, gathering.
     assert submitted(output) == 6
     assert "Trying to restart job" in output
-    devices = [
-        read_dataset(batch.folder / "results/batch/tiny" / run / "posterior.nc").attrs["device"]
-        for run in RUNS
-    ]
+    devices = [read_dataset(results / run / "posterior.nc").attrs["device"] for run in RUNS]
     assert all(device.startswith("cpu:") for device in devices)
-    logs = [batch.folder / "results/batch/tiny" / run / "logs/infer.log" for run in RUNS]
-    assert sum("resuming after iteration" in log.read_text() for log in logs) == 1
+    logs = [(results / run / "logs/infer.log").read_text() for run in RUNS]
+    assert sum("resuming after iteration" in log for log in logs) == 1
     assert queue() == []
     print(f"batch: {submitted(output)} jobs submitted, 1 retried, {time.monotonic() - began:.0f} s")
 
 
-def test_a_cancelled_workflow_leaves_no_job_and_goes_on_where_it_was(batch):
+def test_a_cancelled_workflow_leaves_no_job_and_a_lost_node_is_survived(batch):
     assert (batch.folder / TARGET).exists(), "the test before this one failed"
-    shutil.rmtree(batch.folder / "results/batch/tiny" / RUNS[1])
+    folder = batch.folder / "results/batch/tiny" / RUNS[1]
+    shutil.rmtree(folder)
     (batch.folder / TARGET).unlink()
-    process = start(batch, *batch.options)
-    wait_until(lambda: infer_processes(), process)
-    began = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    with running(batch, *batch.options) as process:
+        wait_until(infer_processes, process)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
     assert process.returncode != 0, output
     deadline = time.monotonic() + 20
     while queue() or infer_processes():
@@ -162,9 +190,12 @@ def test_a_cancelled_workflow_leaves_no_job_and_goes_on_where_it_was(batch):
         time.sleep(0.2)
     print(f"cancelled in {time.monotonic() - began:.1f} s")
 
-    rest = start(batch, *batch.options)
-    output, _ = rest.communicate(timeout=300)
-    assert rest.returncode == 0, output[-3000:]
+    with running(batch, *batch.options) as process:
+        wait_until((folder / "checkpoint.npz").exists, process)
+        lose_the_node()
+        output, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, output[-3000:]
+    assert "resuming after iteration" in (folder / "logs/infer.log").read_text()
     # The estimation, its scores, and the gathering: nothing of the other run.
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", output, flags=re.MULTILINE))
     assert jobs == {"infer": "1", "simulate": "1", "evaluate": "1", "gather": "1", "total": "4"}

@@ -1,0 +1,65 @@
+"""The profile for other batch systems, with stand-ins for the commands of PBS."""
+
+import os
+import re
+import stat
+
+import pytest
+
+# Each job is a number; its files are <number>.asked, .lost, .code.
+QSUB = """\
+#!/bin/bash
+cd "$(dirname "$0")"
+number=$(( $(ls *.asked 2>/dev/null | wc -l) + 1 ))
+echo "$*" > $number.asked
+if [ $number = 1 ]; then
+    touch $number.lost
+else
+    ( cd "$OLDPWD" && bash "${@: -1}"; echo $? > "$OLDPWD/$number.code" ) >$number.log 2>&1 &
+fi
+echo $number.pbs
+"""
+QSTAT = """\
+#!/bin/bash
+cd "$(dirname "$0")"
+number=${3%.pbs}
+if [ -f $number.lost ]; then echo "qstat: Unknown Job Id $3" >&2; exit 153; fi
+if [ -f $number.code ]; then
+    printf 'Job Id: %s\\n    job_state = F\\n    Exit_status = %s\\n' $3 $(cat $number.code)
+else
+    printf 'Job Id: %s\\n    job_state = R\\n' $3
+fi
+"""
+
+
+@pytest.fixture
+def pbs(tmp_path):
+    for name, text in (("qsub", QSUB), ("qstat", QSTAT)):
+        path = tmp_path / name
+        path.write_text(text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return tmp_path
+
+
+def test_jobs_are_submitted_and_a_lost_one_again_with_more(project, pbs):
+    pytest.importorskip("snakemake_executor_plugin_cluster_generic")
+    target = "results/long/tiny/trajectories.nc"
+    result = project.snakemake(
+        target,
+        "--config",
+        "budget=long",
+        "--profile",
+        "workflow/profiles/generic",
+        "--seconds-between-status-checks",
+        "1",
+        "--forceall",
+        path=f"{pbs}:{os.environ['PATH']}",
+    )
+    assert (project.folder / target).exists()
+    assert "Trying to restart job" in result.stderr
+    asked = [path.read_text() for path in sorted(pbs.glob("*.asked"))]
+    # Recording, lost with its node; recording again; preprocessing.
+    assert len(asked) == 3
+    shape = r"-V -l select=1:ncpus=1:mem=(\d+)mb:ngpus=0 -l walltime=(\d+) \S+\n"
+    numbers = [tuple(map(int, re.fullmatch(shape, line).groups())) for line in asked]
+    assert numbers[1] == tuple(2 * n for n in numbers[0])
