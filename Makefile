@@ -15,12 +15,12 @@ help: ## Show this list
 	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | bayessim | tune"
 	@echo "  e.g. $(SNAKEMAKE) pendulum --config budget=quick"
 
+# Every job imports pdsim; not everywhere does the first one save what it compiled.
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pdsim needs Python 3.11 or newer; name one: make demo PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	# Every job imports pdsim; not everywhere does the first one save what it compiled.
 	$(BIN)/python -m compileall -q pdsim
 	touch $@
 

@@ -240,12 +240,9 @@ class Cem(Independent):
     def draws(self, problem: Problem, state: State) -> Position:
         return self.target(problem).position(jnp.asarray(state.z))
 
-    def diagnostics(self, problem: Problem, state: State) -> dict[str, jax.Array]:
+    def diverging(self, problem: Problem, state: State) -> jax.Array:
         del problem
-        return {
-            "diverging": jnp.asarray(~state.finite),
-            "limit_violation": jnp.zeros(len(state.z)),
-        }
+        return jnp.asarray(~state.finite)
 
 
 ESTIMATOR = Cem

@@ -1,4 +1,4 @@
-"""What Markov-chain samplers share: the trace of their chains, its draws and its diagnostics."""
+"""What Markov-chain samplers share: the trace of their chains, its draws and their convergence."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -67,7 +67,7 @@ class ChainState(NamedTuple):
 
 @dataclass(frozen=True)
 class Chains:
-    """Draws and diagnostics of a sampler whose state is a ``ChainState``."""
+    """Draws and convergence of a sampler whose state is a ``ChainState``."""
 
     settings: Any  # a ChainConfig
     particle_count: int
@@ -118,13 +118,9 @@ class Chains:
         z = np.swapaxes(chosen[:, members], 0, 1)
         return self.target(problem).position(jnp.asarray(z.reshape(-1, z.shape[-1])))
 
-    def diagnostics(self, problem: Problem, state: ChainState) -> dict[str, jax.Array]:
-        position = self.draws(problem, state)
-        log_likelihood, _ = problem.evaluate(position)
-        return {
-            "diverging": ~jnp.isfinite(log_likelihood),
-            "limit_violation": jnp.zeros_like(log_likelihood),
-        }
+    def diverging(self, problem: Problem, state: ChainState) -> jax.Array:
+        log_likelihood, _ = problem.evaluate(self.draws(problem, state))
+        return ~jnp.isfinite(log_likelihood)
 
     def convergence(self, problem: Problem, state: ChainState) -> dict[str, jax.Array]:
         """Rank-normalised split R-hat and bulk effective sample size (Vehtari et al., 2021)."""

@@ -190,12 +190,9 @@ class Csvgd(Stepwise):
         del problem
         return state.position
 
-    def diagnostics(self, problem: Problem, state: State) -> dict[str, jax.Array]:
+    def diverging(self, problem: Problem, state: State) -> jax.Array:
         del problem
-        return {
-            "diverging": state.diverging,
-            "limit_violation": jnp.zeros_like(state.damping),
-        }
+        return state.diverging
 
 
 def _prior(space, x: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -26,7 +26,6 @@ class Info(NamedTuple):
         acceptance: share of proposals accepted; NaN where there are none.
         max_defect: largest shooting defect of any particle, scaled state units.
         median_defect: median over particles of each one's largest.
-        limit_violation: largest distance outside the box, unit-box units.
         diverging: number of particles whose roll-out was not finite.
         evaluations: number of positions evaluated.
     """
@@ -38,7 +37,6 @@ class Info(NamedTuple):
     acceptance: Any
     max_defect: Any
     median_defect: Any
-    limit_violation: Any
     diverging: Any
     evaluations: Any
 
@@ -52,7 +50,6 @@ def summarise(
     step_size=jnp.nan,
     bandwidth=jnp.nan,
     acceptance=jnp.nan,
-    limit_violation=0.0,
 ) -> Info:
     """Build the report of an iteration from what each particle has, (particle,)."""
     seen = jnp.where(finite, log_likelihood, jnp.nan)
@@ -66,7 +63,6 @@ def summarise(
         acceptance=jnp.asarray(acceptance, dtype),
         max_defect=jnp.nanmax(defect),
         median_defect=jnp.nanmedian(defect),
-        limit_violation=jnp.asarray(limit_violation, dtype),
         diverging=(~finite).sum(),
         evaluations=jnp.asarray(evaluations),
     )
@@ -132,12 +128,8 @@ class Estimator(Protocol):
         """Number of chains the draws come from; 1 if they are no chains."""
         ...
 
-    def diagnostics(self, problem: Problem, state: Any) -> dict[str, jax.Array]:
-        """Return what is worth knowing of each draw, name → (particle,).
-
-        At least ``diverging`` (its last roll-out was not finite) and ``limit_violation`` (how far
-        outside the box it stood before it was brought back, unit-box units).
-        """
+    def diverging(self, problem: Problem, state: Any) -> jax.Array:
+        """Return of each draw whether its last roll-out was not finite, (particle,)."""
         ...
 
     def convergence(self, problem: Problem, state: Any) -> dict[str, jax.Array]:

@@ -64,12 +64,9 @@ class Svgd(Stepwise):
         del problem
         return state.position
 
-    def diagnostics(self, problem: Problem, state: Particles) -> dict[str, jax.Array]:
+    def diverging(self, problem: Problem, state: Particles) -> jax.Array:
         del problem
-        return {
-            "diverging": state.diverging,
-            "limit_violation": jnp.zeros_like(state.position.parameters[:, 0]),
-        }
+        return state.diverging
 
 
 ESTIMATOR = Svgd

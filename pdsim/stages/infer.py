@@ -74,7 +74,8 @@ def infer(
     log_likelihood, defects = problem.evaluate(draws)
     space = problem.space
     size = draws.parameters.shape[0]
-    diagnostics = estimator.diagnostics(problem, result.state)
+    diverging = np.asarray(estimator.diverging(problem, result.state))
+    unit = np.asarray(draws.parameters)
     prior_draws = space.sample_prior(size, seed)
     course = result.course | {"draws": _physical(space, result.course["draws"])}
     tree = assemble(
@@ -86,7 +87,8 @@ def infer(
             "log_likelihood": np.asarray(log_likelihood),
             "log_prior": np.asarray(space.log_prior(draws.parameters)),
             "max_defect": np.asarray(largest_defect(defects)),
-            **{name: np.asarray(values) for name, values in diagnostics.items()},
+            "diverging": diverging,
+            "limit_violation": np.maximum(-unit, unit - 1).max(axis=1).clip(min=0),
         },
         shooting=_shooting_group(problem, draws, np.asarray(defects)),
         history=result.history,
@@ -109,7 +111,7 @@ def infer(
         "%s: %d draws, %d diverging, median log likelihood %.6g",
         output,
         size,
-        int(np.sum(diagnostics["diverging"])),
+        int(diverging.sum()),
         float(np.median(log_likelihood)),
     )
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -68,25 +69,39 @@ class Project:
 
         return restore
 
-    def kill_when(self, condition, *arguments):
-        """Start a run and kill it with SIGKILL, with all its children, once ``condition()``."""
+    @contextmanager
+    def running(self, *arguments):
+        """A run beside the test; what is left of it at the end is killed, with its children."""
         process = subprocess.Popen(
             self.command(*arguments),
             cwd=self.folder,
             env=self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
             start_new_session=True,
         )
         try:
-            deadline = time.monotonic() + 120
-            while not condition():
-                assert process.poll() is None, "the run ended before it could be killed"
-                assert time.monotonic() < deadline, "nothing happened in two minutes"
-                time.sleep(0.02)
+            yield process
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            process.stdout.close()
+
+    @staticmethod
+    def wait_until(condition, process, seconds=180):
+        """Wait while the run goes on."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert process.poll() is None, process.stdout.read()[-3000:]
+            assert time.monotonic() < deadline, f"nothing happened in {seconds} s"
+            time.sleep(0.02)
+
+    def kill_when(self, condition, *arguments):
+        """Start a run and kill it with SIGKILL, with all its children, once ``condition()``."""
+        with self.running(*arguments) as process:
+            self.wait_until(condition, process)
 
 
 @pytest.fixture(scope="session")

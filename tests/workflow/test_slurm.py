@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -98,25 +97,6 @@ def infer_processes():
     return [int(number) for number in found.stdout.split()]
 
 
-@contextmanager
-def running(project, *arguments):
-    process = subprocess.Popen(
-        project.command(*arguments),
-        cwd=project.folder,
-        env=project.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
 def lose_the_node():
     """Kill all that runs on the node, and have SLURM see it; then bring the node back."""
     for pattern in ("^slurmstepd", "^/usr/sbin/slurmd|^slurmd", "--mode remote", "pdsim infer"):
@@ -132,14 +112,6 @@ def lose_the_node():
     subprocess.run([*update, f"JobId={waiting[0]}", "StartTime=now+5"], check=True)
 
 
-def wait_until(condition, process, seconds=180):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, process.stdout.read()[-3000:]
-        assert time.monotonic() < deadline, queue()
-        time.sleep(0.2)
-
-
 def submitted(output):
     return len(re.findall(r"submitted with SLURM jobid", output))
 
@@ -147,11 +119,10 @@ def submitted(output):
 def test_jobs_run_on_slurm_one_at_a_time_on_the_gpu_and_are_retried(batch):
     began = time.monotonic()
     results = batch.folder / "results/batch/tiny"
+    saved = [results / run / "checkpoint.npz" for run in RUNS]
     at_once = []
-    with running(batch, *batch.options, *GPU) as process:
-        wait_until(
-            lambda: any((results / run / "checkpoint.npz").exists() for run in RUNS), process
-        )
+    with batch.running(*batch.options, *GPU) as process:
+        batch.wait_until(lambda: any(path.exists() for path in saved), process)
         for number in infer_processes():
             os.kill(number, signal.SIGKILL)
         while process.poll() is None:
@@ -178,8 +149,8 @@ def test_a_cancelled_workflow_leaves_no_job_and_a_lost_node_is_survived(batch):
     folder = batch.folder / "results/batch/tiny" / RUNS[1]
     shutil.rmtree(folder)
     (batch.folder / TARGET).unlink()
-    with running(batch, *batch.options) as process:
-        wait_until(infer_processes, process)
+    with batch.running(*batch.options) as process:
+        batch.wait_until(infer_processes, process)
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=60)
@@ -190,8 +161,8 @@ def test_a_cancelled_workflow_leaves_no_job_and_a_lost_node_is_survived(batch):
         time.sleep(0.2)
     print(f"cancelled in {time.monotonic() - began:.1f} s")
 
-    with running(batch, *batch.options) as process:
-        wait_until((folder / "checkpoint.npz").exists, process)
+    with batch.running(*batch.options) as process:
+        batch.wait_until((folder / "checkpoint.npz").exists, process)
         lose_the_node()
         output, _ = process.communicate(timeout=300)
     assert process.returncode == 0, output[-3000:]
