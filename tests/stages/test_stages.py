@@ -120,8 +120,9 @@ def test_metrics_are_in_long_format_with_every_metric_of_every_run(tiny):
 
 
 def test_a_fitted_start_state_lowers_the_error(tiny):
-    table = read_metrics(tiny / "metrics.csv").set_index(["method", "metric"])["value"]
-    assert table["csvgd", "rmse_fitted_start"] < table["csvgd", "rmse"]
+    table = read_metrics(tiny / "metrics.csv")
+    csvgd = table[table.method == "csvgd"].set_index("metric").value
+    assert csvgd["rmse_fitted_start"] < csvgd["rmse"]
 
 
 def example_metrics():

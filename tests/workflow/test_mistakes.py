@@ -64,7 +64,14 @@ def test_format_is_clean(root):
     assert result.returncode == 0, result.stderr
 
 
+PLUGINS = {
+    "slurm": "snakemake_executor_plugin_slurm",
+    "generic": "snakemake_executor_plugin_cluster_generic",
+}
+
+
 @pytest.mark.parametrize("name", ["workstation", "gpu", "slurm", "generic"])
 def test_profiles_are_read(project, name):
+    pytest.importorskip(PLUGINS.get(name, "snakemake"), reason="needs the extra `cluster`")
     result = project.snakemake("tiny", "--dry-run", "--profile", f"workflow/profiles/{name}")
     assert "Nothing to be done" in result.stdout + result.stderr
