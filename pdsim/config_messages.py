@@ -2,7 +2,7 @@
 
 import difflib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -16,17 +16,24 @@ def close_name(name: str, known) -> str:
     return f"; did you mean {match[0]!r}?" if match else f"; known: {', '.join(sorted(known))}"
 
 
-def _keys_at(model: type[BaseModel], location) -> list[str]:
+def _inside(annotation: Any, part: str | int) -> Any:
+    """Type of a model's field, or of a container's members; of a union, the first that has some."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        field = annotation.model_fields.get(str(part))
+        return field.annotation if field else None
+    origin, members = get_origin(annotation), get_args(annotation)
+    if origin in (dict, list, tuple):
+        return members[1 if origin is dict else 0]
+    found = (_inside(member, part) for member in members)
+    return next((member for member in found if member is not None), None)
+
+
+def _keys_at(annotation: Any, location) -> list[str]:
     """Names allowed beside an unknown key."""
-    known: Any = model
     for part in location:
-        if isinstance(known, type) and issubclass(known, BaseModel):
-            field = known.model_fields.get(str(part))
-            known = field.annotation if field else None
-        for inner in getattr(known, "__args__", ()):
-            if isinstance(inner, type) and issubclass(inner, BaseModel):
-                known = inner
-    return list(known.model_fields) if hasattr(known, "model_fields") else []
+        annotation = _inside(annotation, part)
+    models = [annotation, *get_args(annotation)]
+    return [name for model in models for name in getattr(model, "model_fields", ())]
 
 
 def explain(error: ValidationError, source: str | Path, model: type[BaseModel]) -> PdsimError:

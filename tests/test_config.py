@@ -63,6 +63,18 @@ def set_at(values, path, value):
 LINK = ("simulator", "parameters", "link_1")
 MISTAKES = {
     "misspelt key": (("likelihood", "windw_count"), 3, ["windw_count", "'window_count'"]),
+    "misspelt key of a parameter": ((*LINK, "lowr"), 0.5, ["link_1.lowr", "'lower'"]),
+    "misspelt key in a list": (("runs", 0, "shoting"), "single", ["runs.0.shoting", "'shooting'"]),
+    "misspelt key of a budget": (
+        ("budgets", "quick", "particle_cuont"),
+        9,
+        ["budgets.quick.particle_cuont", "'particle_count'"],
+    ),
+    "misspelt key of an optional section": (
+        ("recording", "camera", "pixels_per_meter"),
+        100.0,
+        ["camera.pixels_per_meter", "'pixels_per_metre'"],
+    ),
     "limits exchanged": ((*LINK, "lower"), 9.0, ["link_1", "9.0", "below upper"]),
     "log scale at zero": (
         LINK,
