@@ -22,6 +22,7 @@ from pdsim.settings import (
     Run,
     Section,
     TuningConfig,
+    WorkConfig,
 )
 from pdsim.simulator_config import SimulatorConfig
 
@@ -104,7 +105,7 @@ class ExperimentConfig(Section):
         self,
         method: str,
         shooting: str,
-        budget: BudgetConfig,
+        budget: WorkConfig,
         settings: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Everything of the config that an inference job depends on, as JSON values.
@@ -118,7 +119,7 @@ class ExperimentConfig(Section):
             "simulator": _without_truth(self.simulator),
             "likelihood": self.likelihood.model_dump(mode="json"),
             "estimator": SETTINGS[method].model_validate(settings).model_dump(mode="json"),
-            "budget": budget.model_dump(mode="json", exclude={"seed_count", "course", "bayessim"}),
+            "budget": budget.model_dump(mode="json", include=set(WorkConfig.model_fields)),
             "precision": self.precision,
         }
 

@@ -120,7 +120,7 @@ SETTINGS: dict[str, type[Section]] = {
 }
 
 
-class BudgetConfig(Section):
+class WorkConfig(Section):
     """How much work an inference job may do: at most particle_count · iteration_count evaluations
     of the likelihood, whatever the estimator."""
 
@@ -130,6 +130,11 @@ class BudgetConfig(Section):
     seconds: Positive | None = Field(
         None, description="time after which a job ends with what it has; none: no limit [s]"
     )
+
+
+class BudgetConfig(WorkConfig):
+    """A budget of an experiment: the work of each inference job, and what is done besides."""
+
     seed_count: Count | None = Field(None, description="how many of the seeds; none: all")
     course: bool = Field(
         True, description="score the estimation on its way too; takes as long as all other scores"
@@ -189,6 +194,6 @@ class TuningConfig(Section):
     share: float = Field(
         0.75, gt=0, lt=1, description="share of each training window that is fitted"
     )
-    budget: BudgetConfig = Field(
-        BudgetConfig(particle_count=100, iteration_count=500), description="of each trial"
+    budget: WorkConfig = Field(
+        WorkConfig(particle_count=100, iteration_count=500), description="of each trial"
     )

@@ -21,7 +21,7 @@ from pdsim.likelihood.shooting import ShootingProblem
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import assemble
 from pdsim.provenance import code_fingerprint, fingerprint
-from pdsim.settings import SETTINGS, BudgetConfig
+from pdsim.settings import SETTINGS, WorkConfig
 from pdsim.simulator_config import SimulatorConfig
 from pdsim.stages import modules
 
@@ -47,7 +47,7 @@ def infer(
     device.configure(options["precision"])
     simulator = SimulatorConfig.model_validate(options["simulator"])
     likelihood = LikelihoodConfig.model_validate(options["likelihood"])
-    budget = BudgetConfig.model_validate(options["budget"])
+    budget = WorkConfig.model_validate(options["budget"])
     settings = SETTINGS[method].model_validate(options["estimator"])
     data = read_dataset(trajectories)
     problem = build_problem(simulator, likelihood, data, shooting, options["precision"])

@@ -12,7 +12,7 @@ from scipy import stats
 from pdsim.inference import MODULES, load_estimator
 from pdsim.inference.runner import run
 from pdsim.parameters import Parameter, ParameterSpace
-from pdsim.settings import SETTINGS, BudgetConfig
+from pdsim.settings import SETTINGS, WorkConfig
 
 DEVIATION = np.array([0.05, 0.08])
 CORRELATION = np.array([[1.0, 0.6], [0.6, 1.0]])
@@ -39,7 +39,7 @@ for method in ("cem", "sgld", "nuts"):
 
 
 def build(method, iterations, settings=None, particles=None):
-    budget = BudgetConfig(
+    budget = WorkConfig(
         particle_count=particles or PARTICLES.get(method, RANDOM), iteration_count=iterations
     )
     return load_estimator(method, SETTINGS[method].model_validate(settings or {}), budget)
@@ -118,6 +118,8 @@ def test_constraints_close_the_gaps_and_pool_the_windows():
     assert x.std() == pytest.approx(0.1 / np.sqrt(6), rel=0.15)
     assert result.history["max_defect"][-1] < 0.01
     assert not np.any(estimator.diverging(problem, result.state))
+    assert x.min() >= 0
+    assert x.max() <= 1
 
 
 def test_nuts_mixes():

@@ -8,7 +8,7 @@ from pdsim.files import read_dataset
 from pdsim.inference import load_estimator
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
-from pdsim.settings import SETTINGS, BudgetConfig
+from pdsim.settings import SETTINGS, WorkConfig
 from pdsim.stages.preprocess import preprocess
 from pdsim.stages.record import record
 
@@ -34,7 +34,7 @@ def posteriors(root, tmp_path_factory):
             "float64",
         )
         settings = SETTINGS["csvgd"].model_validate(experiment.run("csvgd", "multiple").settings)
-        budget = BudgetConfig(particle_count=100, iteration_count=300)
+        budget = WorkConfig(particle_count=100, iteration_count=300)
         estimator = load_estimator("csvgd", settings, budget)
         result = run(estimator, problem, seed=0, chunk_size=100)
         unit = estimator.draws(problem, result.state).parameters

@@ -7,7 +7,7 @@ from pdsim.errors import PdsimError
 from pdsim.inference import MODULES, load_estimator
 from pdsim.inference.runner import run
 from pdsim.inference.stein import stein_direction
-from pdsim.settings import SETTINGS, BudgetConfig
+from pdsim.settings import SETTINGS, WorkConfig
 
 PROBLEM = gaussian([0.5, 0.4], np.diag([0.1**2, 0.05**2]))
 
@@ -17,7 +17,7 @@ SMALL = {"nuts": {"chain_count": 10, "doublings": 4}, "sgld": {"chain_count": 10
 
 
 def estimator(method="csvgd", iterations=60, particles=20):
-    budget = BudgetConfig(particle_count=particles, iteration_count=iterations)
+    budget = WorkConfig(particle_count=particles, iteration_count=iterations)
     settings = SETTINGS[method].model_validate(SMALL.get(method, {}))
     return load_estimator(method, settings, budget)
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -36,11 +36,11 @@ class Project:
         where = [] if "--profile" in arguments else ["--cores", "2"]
         return [sys.executable, "-m", "snakemake", *where, "--nocolor", *arguments]
 
-    def snakemake(self, *arguments, check=True, path=None):
+    def snakemake(self, *arguments, check=True):
         result = subprocess.run(
             self.command(*arguments),
             cwd=self.folder,
-            env=self.environment | ({"PATH": path} if path else {}),
+            env=self.environment,
             capture_output=True,
             text=True,
             timeout=900,
@@ -84,7 +84,7 @@ class Project:
         try:
             yield process
         finally:
-            if process.poll() is None:
+            with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             process.stdout.close()

@@ -56,6 +56,17 @@ def test_jobs_write_their_outputs_logs_and_benchmarks_alone(project):
     assert files == []
 
 
+def test_logs_hold_our_own_messages_and_no_other_library_s(project):
+    lines = [
+        line
+        for path in (project.folder / "results/quick/tiny").rglob("logs/*.log")
+        for line in path.read_text().splitlines()
+        if line.startswith("INFO ")
+    ]
+    assert lines
+    assert [line for line in lines if not line.startswith("INFO pdsim.")] == []
+
+
 def test_a_second_run_does_nothing(project):
     assert project.planned() == {}
 

@@ -1,7 +1,6 @@
 #!/bin/sh
 # What has become of a job of PBS: running, success or failed.
 answer=$(qstat -x -f "$1" 2>&1)
-code=$?
 case "$answer" in
     *"Unknown Job"*) echo failed ;;                # lost with its node, or removed
     *"job_state = F"*"Exit_status = 0"*) echo success ;;
