@@ -80,6 +80,8 @@ class Project:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            # Tests that run in the background ignore Ctrl-C, and so would their children.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         try:
             yield process

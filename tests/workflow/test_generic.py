@@ -3,7 +3,9 @@
 import os
 import re
 import shutil
+import signal
 import stat
+import time
 
 import pytest
 
@@ -63,3 +65,14 @@ def test_jobs_are_submitted_and_a_lost_one_again_with_more(project, pbs):
     shape = r"-V -l select=1:ncpus=1:mem=(\d+)mb:ngpus=0 -l walltime=(\d+) \S+\n"
     numbers = [tuple(map(int, re.fullmatch(shape, line).groups())) for line in asked]
     assert numbers[1] == tuple(2 * n for n in numbers[0])
+
+
+def test_ctrl_c_cancels_jobs(project, pbs):
+    with project.running(*OPTIONS) as process:
+        project.wait_until((pbs / "1.asked").exists, process)
+        # Snakemake reads the job's number a moment later.
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode != 0, output
+    assert (pbs / "deleted").read_text() == "1.pbs\n"
