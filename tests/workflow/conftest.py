@@ -72,17 +72,20 @@ class Project:
     @contextmanager
     def running(self, *arguments):
         """A run beside the test; what is left of it at the end is killed, with its children."""
-        process = subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-            # Tests that run in the background ignore Ctrl-C, and so would their children.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+        # Tests that run in the background ignore Ctrl-C, and so would their children.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            process = subprocess.Popen(
+                self.command(*arguments),
+                cwd=self.folder,
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                start_new_session=True,
+            )
+        finally:
+            signal.signal(signal.SIGINT, before)
         try:
             yield process
         finally:
