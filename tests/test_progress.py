@@ -5,7 +5,10 @@ from pdsim.progress import Progress
 
 
 def test_a_log_gets_plain_lines_with_rate_and_remaining_time(caplog):
-    with caplog.at_level(logging.INFO), Progress(100, 40, "iterations", interval=0.0) as progress:
+    with (
+        caplog.at_level(logging.INFO, "pdsim"),
+        Progress(100, 40, "iterations", interval=0.0) as progress,
+    ):
         progress.advance(30, objective=-12.34567)
         progress.advance(30, objective=-1.0)
     first, last = (record.getMessage() for record in caplog.records)
@@ -17,7 +20,10 @@ def test_a_log_gets_plain_lines_with_rate_and_remaining_time(caplog):
 
 
 def test_lines_are_rare_but_the_last_is_always_there(caplog):
-    with caplog.at_level(logging.INFO), Progress(50, 0, "iterations", interval=60.0) as progress:
+    with (
+        caplog.at_level(logging.INFO, "pdsim"),
+        Progress(50, 0, "iterations", interval=60.0) as progress,
+    ):
         for _ in range(50):
             progress.advance(1)
     assert [record.getMessage().split()[0] for record in caplog.records] == ["50/50"]
