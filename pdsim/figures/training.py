@@ -1,9 +1,20 @@
 """Losses of density models over their training."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from pdsim.figures import style
+
+# Points of a curve, evenly over the logarithm of the epoch: single epochs jump.
+_POINTS = 80
+_SEEN: dict[str, Any] = {"linewidth": 0.8, "linestyle": ":"}
+_HELD_OUT: dict[str, Any] = {"linewidth": 1.3}
+_KEPT: dict[str, Any] = {"marker": "o", "markersize": 4, "linestyle": "none"}
+_BAND: dict[str, Any] = {"alpha": 0.15, "linewidth": 0}
 
 
 def draw(histories: dict[str, tuple[np.ndarray, np.ndarray]], title: str, stem: str) -> None:
@@ -21,12 +32,13 @@ def draw(histories: dict[str, tuple[np.ndarray, np.ndarray]], title: str, stem: 
     for axis, model in zip(axes[0], densities, strict=True):
         chosen = {n.partition("_")[0]: h for n, h in histories.items() if n.endswith(f"_{model}")}
         for number, (statistic, (loss, held_out)) in enumerate(chosen.items()):
-            epoch, colour = np.arange(1, len(loss) + 1), f"C{number}"
-            axis.plot(epoch, loss, color=colour, linewidth=0.5, alpha=0.7)
-            (line,) = axis.plot(epoch, held_out, color=colour, linewidth=1.3)
+            colour = f"C{number}"
+            epoch, (low, middle, high) = _quantiles(held_out)
+            axis.fill_between(epoch, low, high, color=colour, **_BAND)
+            axis.plot(epoch, _quantiles(loss)[1][1], color=colour, **_SEEN)
+            (handles[statistic],) = axis.plot(epoch, middle, color=colour, **_HELD_OUT)
             best = int(np.argmin(held_out))
-            axis.plot(epoch[best], held_out[best], "o", color=colour, markersize=4)
-            handles[statistic] = line
+            axis.plot(best + 1, held_out[best], color=colour, **_KEPT)
         axis.set_xscale("log")
         axis.set(title=model.replace("_", " "), xlabel="epoch")
     ends = [h[k][-1] for h in histories.values() for k in (0, 1)]
@@ -34,6 +46,20 @@ def draw(histories: dict[str, tuple[np.ndarray, np.ndarray]], title: str, stem: 
     span = max(starts) - min(ends)
     axes[0, 0].set_ylim(min(ends) - 0.1 * span, max(*starts, *ends) + 0.1 * span)
     axes[0, 0].set_ylabel("negative log density [nat]")
+    handles |= {
+        "seen in training": Line2D([], [], color="black", **_SEEN),
+        "held out": Line2D([], [], color="black", **_HELD_OUT),
+        "nine tenths of the epochs": Patch(color="black", **_BAND),
+        "kept": Line2D([], [], color="black", **_KEPT),
+    }
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
     figure.suptitle(title)
     style.save(figure, stem)
+
+
+def _quantiles(loss: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Median epoch of each point, and the 5, 50 and 95 % quantiles of the losses there."""
+    edges = np.unique(np.geomspace(1, len(loss) + 1, _POINTS + 1).astype(int))
+    parts = np.split(np.arange(1, len(loss) + 1), edges[1:-1] - 1)
+    quantiles = np.array([np.quantile(loss[part - 1], (0.05, 0.5, 0.95)) for part in parts])
+    return np.array([np.median(part) for part in parts]), quantiles.T
