@@ -68,10 +68,11 @@ def test_jobs_are_submitted_and_a_lost_one_again_with_more(project, pbs):
 
 
 def test_ctrl_c_cancels_jobs(project, pbs):
-    with project.running(*OPTIONS) as process:
+    # While Snakemake asks after its jobs it would cancel none: it asks at once, and 20 s later.
+    with project.running(*OPTIONS, "--seconds-between-status-checks", "20") as process:
         project.wait_until((pbs / "1.asked").exists, process)
         # Snakemake reads the job's number a moment later.
-        time.sleep(2)
+        time.sleep(5)
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=60)
     assert process.returncode != 0, output

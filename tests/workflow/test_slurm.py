@@ -152,7 +152,9 @@ def test_a_cancelled_workflow_leaves_no_job_and_a_lost_node_is_survived(batch):
     folder = batch.folder / "results/batch/tiny" / RUNS[1]
     shutil.rmtree(folder)
     (batch.folder / TARGET).unlink()
-    with batch.running(*batch.options) as process:
+    # While Snakemake asks after its jobs it would cancel none.
+    later = ("--slurm-init-seconds-before-status-checks", "20")
+    with batch.running(*batch.options, *later) as process:
         batch.wait_until(infer_processes, process)
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
