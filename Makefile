@@ -45,7 +45,7 @@ tune: $(READY) ## Repeat the searches that chose the settings in the config
 	$(SNAKEMAKE) tune
 
 test: $(READY) ## Run the tests
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY) ## Check style, format and types
 	$(BIN)/ruff check .

@@ -11,6 +11,11 @@ ROOT = Path(__file__).parents[1]
 device.configure("float64")
 
 
+def pytest_collection_modifyitems(items):
+    """Run the longest tests first, so that of two processes none waits for the other at the end."""
+    items.sort(key=lambda item: item.path.parent.name != "workflow")
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
