@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pdsim import device
+from pdsim.runtime import device
 
 EXPERIMENT = "config/experiments/ibm_calibrated.yaml"
 STEPS, REPETITIONS = 400, 15
@@ -24,10 +24,10 @@ def build(dtype, particles, windows):
     import jax
     import jax.numpy as jnp
 
-    from pdsim.config import load_experiment
+    from pdsim.config.experiment import load_experiment
     from pdsim.likelihood.problem import Position
     from pdsim.likelihood.shooting import shooting_problem
-    from pdsim.simulator import build_simulator
+    from pdsim.systems.simulator import build_simulator
 
     rng = np.random.default_rng(0)
     system, space = build_simulator(load_experiment(EXPERIMENT).simulator)

@@ -1,6 +1,6 @@
 """``python -m pdsim``."""
 
-from pdsim.cli import main
+from pdsim.cli.main import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

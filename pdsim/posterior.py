@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from pdsim.files import read_dataset
+from pdsim.runtime.files import read_dataset
 from pdsim.parameters import ParameterSpace
 
 

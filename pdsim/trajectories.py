@@ -10,7 +10,7 @@ A trajectories file has dims ``(trajectory, time, channel)`` and holds
 import numpy as np
 import xarray as xr
 
-from pdsim.errors import PdsimError
+from pdsim.runtime.errors import PdsimError
 from pdsim.systems.system import System
 
 

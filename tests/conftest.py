@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pdsim import device
+from pdsim.runtime import device
 
 ROOT = Path(__file__).parents[1]
 device.configure("float64")

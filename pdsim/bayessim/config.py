@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from pdsim.settings import BudgetConfig, Count, Positive, Section
+from pdsim.config.runs import BudgetConfig, Count, Positive, Section
 
 Statistic = Literal["downsampled", "difference", "summary", "signature"]
 Density = Literal["mdn", "mdrff_rbf", "mdrff_matern52"]

@@ -13,9 +13,9 @@ import optax
 
 from pdsim.bayessim.config import DensityConfig
 from pdsim.bayessim.density import Layer, Network, features, head
-from pdsim.errors import PdsimError
-from pdsim.inference.checkpoint import Checkpoint, load, save
-from pdsim.progress import Progress
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.checkpoint import Checkpoint, load, save
+from pdsim.runtime.progress import Progress
 
 log = logging.getLogger(__name__)
 

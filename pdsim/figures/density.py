@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from pdsim.figures import style
-from pdsim.files import read_dataset
+from pdsim.runtime.files import read_dataset
 
 _DASHES = (0, (5, 3))
 

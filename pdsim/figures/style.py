@@ -10,7 +10,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from pdsim.files import write_atomically
+from pdsim.runtime.files import write_atomically
 
 RECORDING = "black"
 TRUTH = "#d62728"

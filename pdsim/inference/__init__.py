@@ -1,6 +1,6 @@
 """Estimators, one file each, and the runner that drives them all.
 
-To add one: a file with a class that follows ``Estimator``, its settings in ``pdsim.settings``, and
+To add one: a file with a class that follows ``Estimator``, its settings in ``pdsim.config.runs``, and
 a line here.
 """
 

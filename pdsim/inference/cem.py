@@ -25,7 +25,7 @@ from sklearn.mixture import GaussianMixture
 from pdsim.inference.estimator import Done, Independent, Info, summarise
 from pdsim.inference.target import Target
 from pdsim.likelihood.problem import Position, Problem
-from pdsim.settings import CemConfig
+from pdsim.config.runs import CemConfig
 
 # Smallest variance of a component, in squared logits.
 _FLOOR = 1e-10

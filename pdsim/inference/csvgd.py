@@ -40,7 +40,7 @@ from pdsim.inference.particles import all_finite, halfway_to_finite, keep_rows, 
 from pdsim.inference.profile import lagrangian, profile
 from pdsim.inference.stein import stein_direction_of_features
 from pdsim.likelihood.problem import Position, Problem
-from pdsim.settings import CsvgdConfig
+from pdsim.config.runs import CsvgdConfig
 
 # Levenberg and Marquardt's damping: at the start, its factors after a step that was taken and one
 # that was not, and its range.

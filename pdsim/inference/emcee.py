@@ -13,7 +13,7 @@ from pdsim.inference.chains import Chains, ChainState
 from pdsim.inference.estimator import Done, Info, summarise
 from pdsim.inference.target import Target
 from pdsim.likelihood.problem import Problem
-from pdsim.settings import EmceeConfig
+from pdsim.config.runs import EmceeConfig
 
 # emcee takes differences of log densities: what does not exist is very unlikely, not −∞.
 _NOTHING = -1e300

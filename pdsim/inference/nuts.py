@@ -18,7 +18,7 @@ from blackjax.mcmc import nuts
 from pdsim.inference.chains import ChainState, SteppedChains
 from pdsim.inference.estimator import Info, summarise
 from pdsim.likelihood.problem import Problem
-from pdsim.settings import NutsConfig
+from pdsim.config.runs import NutsConfig
 
 # Fewer iterations than this adapt nothing that is worth having.
 _LEAST_WARMUP = 20

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from pdsim.errors import PdsimError
-from pdsim.inference.checkpoint import Checkpoint, load, save
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.checkpoint import Checkpoint, load, save
 from pdsim.inference.estimator import Done, Estimator, Info
 from pdsim.likelihood.problem import Problem
-from pdsim.progress import Progress
+from pdsim.runtime.progress import Progress
 
 log = logging.getLogger(__name__)
 

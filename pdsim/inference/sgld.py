@@ -26,7 +26,7 @@ from pdsim.inference.chains import ChainState, SteppedChains
 from pdsim.inference.estimator import Info, summarise
 from pdsim.inference.particles import all_finite, decayed
 from pdsim.likelihood.problem import Problem
-from pdsim.settings import SgldConfig
+from pdsim.config.runs import SgldConfig
 
 
 class Walk(NamedTuple):

@@ -10,7 +10,7 @@ from pdsim.inference.estimator import Info, Stepwise, summarise
 from pdsim.inference.particles import Particles, all_finite, decayed, limit_score, move, start
 from pdsim.inference.stein import stein_direction
 from pdsim.likelihood.problem import Position, Problem
-from pdsim.settings import SvgdConfig
+from pdsim.config.runs import SvgdConfig
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import xarray as xr
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.noise import channel_noise
 from pdsim.likelihood.shooting import ShootingProblem, shooting_problem
-from pdsim.simulator import build_simulator
-from pdsim.simulator_config import SimulatorConfig
+from pdsim.systems.simulator import build_simulator
+from pdsim.systems.config import SimulatorConfig
 from pdsim.trajectories import select
 
 

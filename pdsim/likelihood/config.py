@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from pdsim.settings import Positive, Section
+from pdsim.config.runs import Positive, Section
 
 
 class LikelihoodConfig(Section):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pdsim.errors import PdsimError
-from pdsim.files import write_text
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import write_text
 from pdsim.metrics.score import Score
 
 COLUMNS = ("experiment", "method", "shooting", "seed", "metric", "value", "reason")

@@ -8,7 +8,7 @@ scaled to pixels, moved with a slowly drifting pivot, and rounded to whole pixel
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from pdsim.errors import PdsimError
+from pdsim.runtime.errors import PdsimError
 from pdsim.recordings.config import CameraConfig, PopulationConfig
 
 

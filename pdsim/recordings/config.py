@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from pdsim.settings import Count, Positive, Section
+from pdsim.config.runs import Count, Positive, Section
 
 
 class FrameWindow(Section):

@@ -9,8 +9,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from pdsim.errors import PdsimError
-from pdsim.files import sha256, write_atomically
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import sha256, write_atomically
 
 PUBLIC_COPY = (
     "https://raw.githubusercontent.com/erwincoumans/tiny-differentiable-simulator/"

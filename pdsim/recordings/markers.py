@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pdsim.errors import PdsimError
+from pdsim.runtime.errors import PdsimError
 
 
 def read_pixels(path: str | Path) -> np.ndarray:

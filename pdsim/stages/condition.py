@@ -8,18 +8,18 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pdsim import device
+from pdsim.runtime import device
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.bayessim.density import density, from_arrays
 from pdsim.bayessim.mixture import Mixture
 from pdsim.bayessim.sampling import Draws, draw_inside
 from pdsim.bayessim.scaling import Scaling
-from pdsim.files import read_dataset, write_dataset
+from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.problem import Position
 from pdsim.posterior import assemble
-from pdsim.simulator_config import SimulatorConfig
+from pdsim.systems.config import SimulatorConfig
 
 log = logging.getLogger(__name__)
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from pdsim import device
-from pdsim.files import read_dataset
+from pdsim.runtime import device
+from pdsim.runtime.files import read_dataset
 from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS, score_rows, write_rows
-from pdsim.simulator import build_simulator
-from pdsim.simulator_config import SimulatorConfig
+from pdsim.systems.simulator import build_simulator
+from pdsim.systems.config import SimulatorConfig
 from pdsim.stages.evaluate import parameter_scores, scales, trajectory_scores, true_population
 from pdsim.stages.simulate import roll_out
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from pdsim.files import read_dataset
+from pdsim.runtime.files import read_dataset
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.noise import channel_noise, channel_spread
 from pdsim.metrics.coverage import coverage
@@ -20,8 +20,8 @@ from pdsim.metrics.score import Score, undefined
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.recordings.config import PopulationConfig, RecordingConfig
-from pdsim.simulator import build_simulator, known_truth
-from pdsim.simulator_config import SimulatorConfig
+from pdsim.systems.simulator import build_simulator, known_truth
+from pdsim.systems.config import SimulatorConfig
 
 # Pooled sets hold this many roll-outs at most; distances between all pairs are taken.
 POOLED = 1000

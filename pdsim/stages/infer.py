@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pdsim import device
-from pdsim.files import read_dataset, write_dataset
+from pdsim.runtime import device
+from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.inference import load_estimator
 from pdsim.inference.estimator import largest_defect
 from pdsim.inference.runner import run
@@ -20,9 +20,9 @@ from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import ShootingProblem
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import assemble
-from pdsim.provenance import code_fingerprint, fingerprint
-from pdsim.settings import SETTINGS, WorkConfig
-from pdsim.simulator_config import SimulatorConfig
+from pdsim.runtime.provenance import code_fingerprint, fingerprint
+from pdsim.config.runs import SETTINGS, WorkConfig
+from pdsim.systems.config import SimulatorConfig
 from pdsim.stages import modules
 
 log = logging.getLogger(__name__)

@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pdsim import device
+from pdsim.runtime import device
 from pdsim.bayessim import calibration
 from pdsim.bayessim.config import split_variant
 from pdsim.bayessim.scaling import scaling
-from pdsim.config import ExperimentConfig
-from pdsim.errors import PdsimError
+from pdsim.config.experiment import ExperimentConfig
+from pdsim.runtime.errors import PdsimError
 from pdsim.figures import calibration as calibration_figure
 from pdsim.figures import (
     convergence,
@@ -25,12 +25,12 @@ from pdsim.figures import (
     training,
     windows,
 )
-from pdsim.files import read_dataset
+from pdsim.runtime.files import read_dataset
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.problem import Position
 from pdsim.metrics.long_format import COURSE_COLUMNS, read_metrics
 from pdsim.posterior import read_draws
-from pdsim.simulator import build_simulator, known_truth
+from pdsim.systems.simulator import build_simulator, known_truth
 from pdsim.stages.condition import conditioned
 from pdsim.systems.rollout import rollout
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pdsim.errors import PdsimError
-from pdsim.files import sha256, write_dataset
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import sha256, write_dataset
 from pdsim.recordings import ibm
 from pdsim.recordings.config import RecordingConfig
 from pdsim.recordings.markers import joint_angles, read_pixels

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pdsim.errors import PdsimError
-from pdsim.files import write_folder_atomically
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import write_folder_atomically
 from pdsim.recordings import camera
 from pdsim.recordings.config import RecordingConfig
 from pdsim.systems import load_system

@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pdsim import device
-from pdsim.files import read_dataset, write_dataset
+from pdsim.runtime import device
+from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.metrics.start_state import fit_start_states
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
-from pdsim.simulator import build_simulator
-from pdsim.simulator_config import SimulatorConfig
+from pdsim.systems.simulator import build_simulator
+from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.rollout import rollout
 from pdsim.systems.system import System
 

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pdsim import device
+from pdsim.runtime import device
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.bayessim.statistics import STATISTICS
-from pdsim.files import read_dataset, write_dataset
+from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.trajectories import select
 
 _CHUNK = 1000

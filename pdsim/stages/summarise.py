@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from pdsim.config import ExperimentConfig
+from pdsim.config.experiment import ExperimentConfig
 from pdsim.figures.style import run_label
-from pdsim.files import read_dataset, write_text
+from pdsim.runtime.files import read_dataset, write_text
 from pdsim.metrics.long_format import COURSE_COLUMNS, at_rollouts, read_metrics
 from pdsim.posterior import read_draws
 from pdsim.report.page import Picture, parameter_lines, render
-from pdsim.simulator import build_simulator, known_truth
+from pdsim.systems.simulator import build_simulator, known_truth
 from pdsim.tables import comparison, paper
 from pdsim.tables.layout import number
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from pdsim import device
+from pdsim.runtime import device
 from pdsim.bayessim.config import BayesSimConfig, split_variant
 from pdsim.bayessim.density import as_arrays, network
 from pdsim.bayessim.scaling import scaling
 from pdsim.bayessim.training import train as fit
-from pdsim.files import read_dataset, write_dataset
-from pdsim.provenance import code_fingerprint, fingerprint
+from pdsim.runtime.files import read_dataset, write_dataset
+from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
 
 log = logging.getLogger(__name__)

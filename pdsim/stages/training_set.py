@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from pdsim import device
+from pdsim.runtime import device
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.bayessim.sensor import position_noise, sensor_noise
-from pdsim.files import read_dataset, write_dataset
-from pdsim.progress import Progress
+from pdsim.runtime.files import read_dataset, write_dataset
+from pdsim.runtime.progress import Progress
 from pdsim.recordings.smoothing import Smoothing
-from pdsim.simulator import build_simulator
-from pdsim.simulator_config import SimulatorConfig
+from pdsim.systems.simulator import build_simulator
+from pdsim.systems.config import SimulatorConfig
 from pdsim.stages.simulate import simulate_each
 from pdsim.trajectories import select
 

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pdsim import device
-from pdsim.config import ExperimentConfig
-from pdsim.errors import PdsimError
-from pdsim.files import read_dataset, write_text
+from pdsim.runtime import device
+from pdsim.config.experiment import ExperimentConfig
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import read_dataset, write_text
 from pdsim.inference import load_estimator
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
@@ -24,8 +24,8 @@ from pdsim.metrics.energy_score import energy_score
 from pdsim.metrics.long_format import write_rows
 from pdsim.metrics.rmse import rmse
 from pdsim.metrics.score import Score, undefined
-from pdsim.settings import SETTINGS
-from pdsim.simulator import build_simulator
+from pdsim.config.runs import SETTINGS
+from pdsim.systems.simulator import build_simulator
 from pdsim.stages.simulate import roll_out
 from pdsim.trajectories import select
 

@@ -1,4 +1,4 @@
-"""The planar double pendulum: two rigid links, two hinges, viscous friction.
+"""The planar double pendulum: two rigid links, two hinges, friction, and motors where there are some.
 
 Conventions. ``q0`` is the absolute angle a of link 1 (0 = hanging), ``q1`` the angle of link 2
 relative to link 1, so b = q0 + q1 is the absolute angle of link 2. Each link carries a frame at
@@ -21,40 +21,87 @@ the kinetic energy is ½ J1 ȧ² + ½ J2 ḃ² + C ȧ ḃ, the potential energy
 with G1y = g (m1 y1 + m2 l), G1x = g m1 x1, G2y = g m2 y2, G2x = g m2 x2. Free motion determines
 these coefficients up to one common factor only.
 
-The step is semi-implicit Euler (Eq. 12). Its adjoint is written out below: reverse-mode
-differentiation of the same lines stores and recomputes several times as many numbers.
+With ``motors`` a torque τ_i acts in each joint, on the link and back on what holds it. A motor of
+joint i adds ½ R_i q̇_i² to the kinetic energy, R_i its rotor's inertia times the square of the gear's
+ratio, and dry friction −d_i tanh(q̇_i / ε) to the torque. In the absolute angles
+
+    J1 → J1 + R1 + R2      J2 → J2 + R2      C → C − R2
+    right-hand sides: τ1 − τ2 and τ2, with friction of either kind taken off each
+
+The adjoint of the accelerations is written out below: reverse-mode differentiation of the same lines
+stores and recomputes several times as many numbers.
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import jax
+import jax.numpy as jnp
+from pydantic import Field
 
-from pdsim.rigid_body.sincos import sincos
-from pdsim.systems.system import Channel, System, SystemParameter
+from pdsim.config.section import Positive, Section
+from pdsim.numerics.sincos import sincos
+from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
+
+
+class Options(Section):
+    """Section `simulator.options` of `double_pendulum`."""
+
+    motors: bool = Field(
+        False, description="torques in both joints as inputs, rotor inertia and dry friction"
+    )
+    friction_velocity: Positive = Field(
+        0.1, description="ε, joint rate at which dry friction is 76 % of its full size [rad/s]"
+    )
+
+
+class Motors(NamedTuple):
+    """What motors add; scalars.
+
+    Attributes:
+        R2: reflected inertia of the second rotor [kg m²]; the first is part of J1.
+        d1, d2: dry friction [N m].
+        epsilon: ε [rad/s].
+    """
+
+    R2: jax.Array
+    d1: jax.Array
+    d2: jax.Array
+    epsilon: jax.Array
 
 
 class Coefficients(NamedTuple):
-    """The numbers the motion depends on; each scalar or of the batch shape."""
+    """The numbers the motion depends on; scalars.
 
-    J1: jax.Array  # [kg m²]
-    J2: jax.Array  # [kg m²]
-    Cy: jax.Array  # m2 l y2 [kg m²]
-    Cx: jax.Array  # m2 l x2 [kg m²]
-    G1y: jax.Array  # [N m]
-    G1x: jax.Array  # [N m]
-    G2y: jax.Array  # [N m]
-    G2x: jax.Array  # [N m]
-    f1: jax.Array  # [N m s]
-    f2: jax.Array  # [N m s]
+    Attributes:
+        J1, J2: [kg m²].
+        Cy, Cx: m2 l y2 and m2 l x2 [kg m²].
+        G1y, G1x, G2y, G2x: [N m].
+        f1, f2: viscous friction [N m s].
+        motors: None without.
+    """
+
+    J1: jax.Array
+    J2: jax.Array
+    Cy: jax.Array
+    Cx: jax.Array
+    G1y: jax.Array
+    G1x: jax.Array
+    G2y: jax.Array
+    G2x: jax.Array
+    f1: jax.Array
+    f2: jax.Array
+    motors: Motors | None = None
 
 
-def coefficients(parameters) -> Coefficients:
-    """Combine the model's parameters (by name, SI units, any batch shape)."""
+def coefficients(parameters, options: Options) -> Coefficients:
+    """Combine the model's parameters (by name, SI units)."""
     m1, m2 = parameters["mass_1"], parameters["mass_2"]
     x1, y1 = parameters["com_x_1"], parameters["com_y_1"]
     x2, y2 = parameters["com_x_2"], parameters["com_y_2"]
     length, gravity = parameters["length"], parameters["gravity"]
-    return Coefficients(
+    free = Coefficients(
         J1=parameters["inertia_1"] + m1 * (x1 * x1 + y1 * y1) + m2 * length * length,
         J2=parameters["inertia_2"] + m2 * (x2 * x2 + y2 * y2),
         Cy=m2 * length * y2,
@@ -66,93 +113,118 @@ def coefficients(parameters) -> Coefficients:
         f1=parameters["friction_1"],
         f2=parameters["friction_2"],
     )
+    if not options.motors:
+        return free
+    R1, R2 = parameters["rotor_inertia_1"], parameters["rotor_inertia_2"]
+    d1, d2 = parameters["dry_friction_1"], parameters["dry_friction_2"]
+    epsilon = jnp.full_like(R2, options.friction_velocity)
+    return free._replace(J1=free.J1 + R1 + R2, J2=free.J2 + R2, motors=Motors(R2, d1, d2, epsilon))
 
 
 def _coupling(k: Coefficients, sw, cw):
     return k.Cy * cw - k.Cx * sw, k.Cy * sw + k.Cx * cw
 
 
-def _accelerations(k: Coefficients, va, vw, trig):
-    """Absolute accelerations (ä, b̈) [rad/s²]."""
-    sa, ca, sw, cw = trig
+def _inertia_coupling(k: Coefficients, C):
+    return C if k.motors is None else C - k.motors.R2
+
+
+def _driven(k: Coefficients, va, vw, torque):
+    """Torques of the motors less dry friction, (joint 1, joint 2)."""
+    m = k.motors
+    return (
+        torque[0] - m.d1 * jnp.tanh(va / m.epsilon),
+        torque[1] - m.d2 * jnp.tanh(vw / m.epsilon),
+    )
+
+
+def _solve(k: Coefficients, state, torque):
+    """Accelerations (ä, b̈) [rad/s²] and the sines and cosines behind them."""
+    a, w, va, vw = state
+    (sa, ca), (sw, cw) = trig = (sincos(a), sincos(w))
     sb, cb = sa * cw + ca * sw, ca * cw - sa * sw
     C, D = _coupling(k, sw, cw)
     vb = va + vw
-    torque = k.f2 * vw
-    right_1 = D * vb * vb - (k.G1y * sa + k.G1x * ca) - k.f1 * va + torque
-    right_2 = -D * va * va - (k.G2y * sb + k.G2x * cb) - torque
+    viscous = k.f2 * vw
+    right_1 = D * vb * vb - (k.G1y * sa + k.G1x * ca) - k.f1 * va + viscous
+    right_2 = -D * va * va - (k.G2y * sb + k.G2x * cb) - viscous
+    if k.motors is not None:
+        t1, t2 = _driven(k, va, vw, torque)
+        right_1, right_2 = right_1 + (t1 - t2), right_2 + t2
+    C = _inertia_coupling(k, C)
     # Division, and not a shared reciprocal: XLA computes a quotient once and a product per user.
     determinant = k.J1 * k.J2 - C * C
     return (
         (k.J2 * right_1 - C * right_2) / determinant,
         (k.J1 * right_2 - C * right_1) / determinant,
-    )
+    ), trig
 
 
-def _advance(state, k, dt):
-    a, w, va, vw = state
-    trig = (*sincos(a), *sincos(w))
-    acceleration_a, acceleration_b = _accelerations(k, va, vw, trig)
-    va = va + dt * acceleration_a
-    vw = vw + dt * (acceleration_b - acceleration_a)
-    return (a + dt * va, w + dt * vw, va, vw), trig
-
-
-def tangent_step(state, k: Coefficients, dt):
-    """``step`` without the written-out adjoint: for forward-mode derivatives and as its oracle."""
-    return _advance(state, k, dt)[0]
+def plain_accelerations(state, torque, k: Coefficients):
+    """``accelerations`` without the written-out adjoint: for forward mode, and as its oracle."""
+    (acceleration_a, acceleration_b), _ = _solve(k, state, torque)
+    return acceleration_a, acceleration_b - acceleration_a
 
 
 @jax.custom_vjp
-def step(state, k: Coefficients, dt):
-    """One step of semi-implicit Euler (Eq. 12).
+def accelerations(state, torque, k: Coefficients):
+    """Joint accelerations (q̈0, q̈1) [rad/s²].
 
     Args:
-        state: (q0, q1 [rad], dq0, dq1 [rad/s]).
-        k: coefficients of the same batch shape, or scalars.
-        dt: time step [s].
-
-    Returns:
-        The state ``dt`` later. Differentiable in reverse mode in ``state`` and ``k``.
+        state: (q0, q1 [rad], dq0, dq1 [rad/s]), scalars.
+        torque: of the motors [N m]; () without.
+        k: coefficients, scalars.
     """
-    return tangent_step(state, k, dt)
+    return plain_accelerations(state, torque, k)
 
 
-def _step_forward(state, k, dt):
+def _accelerations_forward(state, torque, k):
     # Sines and cosines are kept, the angles are not: the adjoint needs no more of them.
-    after, trig = _advance(state, k, dt)
-    return after, (state[2:], after[2:], trig, k, dt)
+    (acceleration_a, acceleration_b), trig = _solve(k, state, torque)
+    shown = acceleration_a, acceleration_b - acceleration_a
+    return shown, (state[2:], acceleration_a, acceleration_b, trig, k)
 
 
-def _step_adjoint(residuals, cotangent):
-    """Transpose of the linearised step.
+def _accelerations_adjoint(residuals, cotangent):
+    """Transpose of the linearised accelerations.
 
-    With μ the cotangent of the new rates and ν = M⁻¹ (dt μ), every derivative of the right-hand
-    side r enters as νᵀ ∂r and that of the mass matrix as −νᵀ ∂M q̈.
+    With μ the cotangent of (ä, b̈) and ν = M⁻¹ μ, every derivative of the right-hand side r enters
+    as νᵀ ∂r and that of the mass matrix as −νᵀ ∂M q̈.
     """
-    (va, vw), (va_after, vw_after), (sa, ca, sw, cw), k, dt = residuals
-    bar_a, bar_w, bar_va, bar_vw = cotangent
+    (va, vw), acceleration_a, acceleration_b, ((sa, ca), (sw, cw)), k = residuals
+    bar_a, mu_b = cotangent
+    mu_a = bar_a - mu_b
     sb, cb = sa * cw + ca * sw, ca * cw - sa * sw
-    C, D = _coupling(k, sw, cw)
+    coupling, D = _coupling(k, sw, cw)
     vb = va + vw
-    acceleration_a = (va_after - va) / dt
-    acceleration_b = acceleration_a + (vw_after - vw) / dt
-
-    mu_a = bar_va + dt * bar_a
-    mu_w = bar_vw + dt * bar_w
+    C = _inertia_coupling(k, coupling)
     determinant = k.J1 * k.J2 - C * C
-    nu_1 = (k.J2 * (dt * (mu_a - mu_w)) - C * (dt * mu_w)) / determinant
-    nu_2 = (k.J1 * (dt * mu_w) - C * (dt * (mu_a - mu_w))) / determinant
+    nu_1 = (k.J2 * mu_a - C * mu_b) / determinant
+    nu_2 = (k.J1 * mu_b - C * mu_a) / determinant
 
     bar_C = -(nu_1 * acceleration_b + nu_2 * acceleration_a)
     bar_D = nu_1 * vb * vb - nu_2 * va * va
     gravity_2 = nu_2 * (k.G2y * cb - k.G2x * sb)
     centrifugal = 2 * D * vb * nu_1
+    relative = nu_1 - nu_2
+    bar_va = centrifugal - nu_1 * k.f1 - 2 * D * va * nu_2
+    bar_vw = centrifugal + relative * k.f2
+    bar_motors, bar_torque = None, ()
+    if k.motors is not None:
+        m = k.motors
+        share_1, share_2 = jnp.tanh(va / m.epsilon), jnp.tanh(vw / m.epsilon)
+        slope_1 = m.d1 * (1 - share_1 * share_1) / m.epsilon
+        slope_2 = m.d2 * (1 - share_2 * share_2) / m.epsilon
+        bar_va = bar_va - nu_1 * slope_1
+        bar_vw = bar_vw + relative * slope_2
+        bar_torque = (nu_1, -relative)
+        bar_epsilon = (nu_1 * slope_1 * va - relative * slope_2 * vw) / m.epsilon
+        bar_motors = Motors(-bar_C, -nu_1 * share_1, relative * share_2, bar_epsilon)
     bar_state = (
-        bar_a - nu_1 * (k.G1y * ca - k.G1x * sa) - gravity_2,
-        bar_w - gravity_2 - bar_C * D + bar_D * C,
-        mu_a + centrifugal - nu_1 * k.f1 - 2 * D * va * nu_2,
-        mu_w + centrifugal + (nu_1 - nu_2) * k.f2,
+        -nu_1 * (k.G1y * ca - k.G1x * sa) - gravity_2,
+        -gravity_2 - bar_C * D + bar_D * coupling,
+        bar_va,
+        bar_vw,
     )
     bar_k = Coefficients(
         J1=-nu_1 * acceleration_a,
@@ -164,21 +236,17 @@ def _step_adjoint(residuals, cotangent):
         G2y=-nu_2 * sb,
         G2x=-nu_2 * cb,
         f1=-nu_1 * va,
-        f2=(nu_1 - nu_2) * vw,
+        f2=relative * vw,
+        motors=bar_motors,
     )
-    return bar_state, bar_k, None
+    return bar_state, bar_torque, bar_k
 
 
-step.defvjp(_step_forward, _step_adjoint)
-
-
-def observe(state):
-    """The state itself is what the camera's angles and their differences show."""
-    return state
+accelerations.defvjp(_accelerations_forward, _accelerations_adjoint)
 
 
 def energy(state, k: Coefficients):
-    """Total mechanical energy [J], zero for both links level and at rest."""
+    """Total mechanical energy [J] without motors, zero for both links level and at rest."""
     a, w, va, vw = state
     (sa, ca), (sw, cw) = sincos(a), sincos(w)
     sb, cb = sa * cw + ca * sw, ca * cw - sa * sw
@@ -190,9 +258,9 @@ def energy(state, k: Coefficients):
 
 def _link(i: int) -> dict[str, SystemParameter]:
     return {
-        f"mass_{i}": SystemParameter("kg", 0.1, f"mass of link {i}", f"$m_{i}$"),
+        f"mass_{i}": SystemParameter("kg", 0.1, f"mass of link {i}", f"$m_{i}$", positive=True),
         f"inertia_{i}": SystemParameter(
-            "kg m^2", 1e-4, f"inertia of link {i} about its centre of mass", f"$I_{i}$"
+            "kg m^2", 1e-4, f"inertia of link {i} about its centre of mass", f"$I_{i}$", positive=True
         ),
         f"com_x_{i}": SystemParameter(
             "m", 0.0, f"centre of mass of link {i}, across the link", f"$x_{i}$"
@@ -201,29 +269,104 @@ def _link(i: int) -> dict[str, SystemParameter]:
             "m", 0.05, f"centre of mass of link {i}, along the link", f"$y_{i}$"
         ),
         f"friction_{i}": SystemParameter(
-            "N m s", 0.0, f"viscous friction of joint {i}", f"$f_{i}$"
+            "N m s", 0.0, f"viscous friction of joint {i}", f"$f_{i}$", positive=True
         ),
     }
 
 
-SYSTEM = System(
-    name="double_pendulum",
-    state=("q0", "q1", "dq0", "dq1"),
-    channels=(
-        Channel("q0", "rad", "position", "$q_0$"),
-        Channel("q1", "rad", "position", "$q_1$"),
-        Channel("dq0", "rad/s", "velocity", r"$\dot q_0$"),
-        Channel("dq1", "rad/s", "velocity", r"$\dot q_1$"),
-    ),
-    parameters={
-        **_link(1),
-        "length": SystemParameter("m", 0.1, "distance between the joints", "$l$"),
-        **_link(2),
-        "gravity": SystemParameter("m/s^2", 9.81, "gravitational acceleration", "$g$"),
-    },
-    coefficients=coefficients,
-    step=step,
-    tangent_step=tangent_step,
-    observe=observe,
-    energy=energy,
-)
+def _motor(i: int) -> dict[str, SystemParameter]:
+    return {
+        f"rotor_inertia_{i}": SystemParameter(
+            "kg m^2",
+            0.0,
+            f"inertia of rotor {i} times the square of its gear's ratio",
+            f"$R_{i}$",
+            positive=True,
+        ),
+        f"dry_friction_{i}": SystemParameter(
+            "N m", 0.0, f"dry friction of joint {i}", f"$d_{i}$", positive=True
+        ),
+    }
+
+
+_FREE: dict[str, SystemParameter] = {
+    **_link(1),
+    "length": SystemParameter("m", 0.1, "distance between the joints", "$l$", positive=True),
+    **_link(2),
+    "gravity": SystemParameter("m/s^2", 9.81, "gravitational acceleration", "$g$"),
+}
+
+
+@dataclass(frozen=True)
+class DoublePendulum(ContinuousSystem):
+    """The model at the head of this file; all four state variables are observed.
+
+    Attributes:
+        options: of the config.
+        written_adjoint: whether derivatives are those of reverse mode, written out.
+    """
+
+    name: ClassVar[str] = "double_pendulum"
+    second_order: ClassVar[bool] = True
+    options: Options = Options()
+    written_adjoint: bool = True
+
+    @property
+    def state(self) -> tuple[Quantity, ...]:
+        return (
+            Quantity("q0", "rad", "angle"),
+            Quantity("q1", "rad", "angle"),
+            Quantity("dq0", "rad/s", "velocity"),
+            Quantity("dq1", "rad/s", "velocity"),
+        )
+
+    @property
+    def inputs(self) -> tuple[Quantity, ...]:
+        names = ("torque_1", "torque_2") if self.options.motors else ()
+        return tuple(Quantity(name, "N m", "torque") for name in names)
+
+    @property
+    def parameters(self) -> Mapping[str, SystemParameter]:
+        return _FREE | _motor(1) | _motor(2) if self.options.motors else _FREE
+
+    def prepare(self, parameters) -> Coefficients:
+        return coefficients(parameters, self.options)
+
+    def derivative(self, state, input, time, prepared):
+        del time
+        form = accelerations if self.written_adjoint else plain_accelerations
+        return (*state[2:], *form(state, input, prepared))
+
+    def combinations(self, parameters):
+        """The coefficients; without motors over G1, since free motion has no scale of mass."""
+        k = self.prepare(parameters)
+        G1, G2, C = jnp.hypot(k.G1y, k.G1x), jnp.hypot(k.G2y, k.G2x), jnp.hypot(k.Cy, k.Cx)
+        if k.motors is None:
+            return {
+                "J1/G1": (k.J1 / G1, "s^2"),
+                "J2/G1": (k.J2 / G1, "s^2"),
+                "C/G1": (C / G1, "s^2"),
+                "G2/G1": (G2 / G1, "-"),
+                "f1/G1": (k.f1 / G1, "s"),
+                "f2/G1": (k.f2 / G1, "s"),
+            }
+        return {
+            "J1": (k.J1, "kg m^2"),
+            "J2": (k.J2, "kg m^2"),
+            "C": (C, "kg m^2"),
+            "R2": (k.motors.R2, "kg m^2"),
+            "G1": (G1, "N m"),
+            "G2": (G2, "N m"),
+            "f1": (k.f1, "N m s"),
+            "f2": (k.f2, "N m s"),
+            "d1": (k.motors.d1, "N m"),
+            "d2": (k.motors.d2, "N m"),
+        }
+
+    def forward_mode(self) -> "DoublePendulum":
+        return replace(self, written_adjoint=False)
+
+
+def build(options: Options) -> DoublePendulum:
+    """Return the system."""
+    return DoublePendulum(options=options)

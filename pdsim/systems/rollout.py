@@ -1,9 +1,11 @@
-"""Roll-outs: a start state and parameters in, what the sensors would have shown out.
+"""Roll-outs of one sample, and their batches over particles, recordings and windows.
 
-All functions run any batch of particles, trajectories and windows in one scan over time.
+``rollout`` and ``squared_error`` simulate one state with one set of parameters; ``over_windows``
+runs either for every particle, recording and shooting window at once.
 """
 
-import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,131 +13,155 @@ import jax.numpy as jnp
 from pdsim.systems.system import State, System
 
 
-def _broadcast(system: System, parameters, start: State):
-    """Bring coefficients and start state to one batch shape, as the adjoint step needs them."""
-    coefficients = system.coefficients(parameters)
-    leaves = jax.tree.leaves(coefficients) + list(start)
-    shape = jnp.broadcast_shapes(*(jnp.shape(leaf) for leaf in leaves))
-    dtype = jnp.result_type(*start)
-    return (
-        jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, shape).astype(dtype), coefficients),
-        tuple(jnp.broadcast_to(variable, shape) for variable in start),
-    )
-
-
-def _frame(system: System, state: State, coefficients, frame_time: float, substeps: int) -> State:
+def _frame(system: System, state, input, time, prepared, frame_time: float, substeps: int):
     """Advance by one recorded frame."""
     dt = frame_time / substeps
     if substeps == 1:
-        return system.step(state, coefficients, dt)
-    return jax.lax.scan(
-        lambda inner, _: (system.step(inner, coefficients, dt), None), state, None, length=substeps
-    )[0]
+        return system.step(state, input, time, prepared, dt)
+
+    def once(state, number):
+        return system.step(state, input, time + number * dt, prepared, dt), None
+
+    return jax.lax.scan(once, state, jnp.arange(substeps))[0]
+
+
+def _times(first_time, frames: int, frame_time: float, state: State) -> jax.Array:
+    dtype = jnp.result_type(*jax.tree.leaves(state))
+    return (first_time + frame_time * jnp.arange(frames)).astype(dtype)
 
 
 def rollout(
-    system: System, parameters, start: State, *, frames: int, frame_time: float, substeps: int = 1
-) -> State:
+    system: System,
+    prepared: Any,
+    start: State,
+    inputs: tuple[jax.Array, ...] = (),
+    *,
+    frames: int,
+    frame_time: float,
+    substeps: int = 1,
+    first_time: float | jax.Array = 0.0,
+) -> tuple[tuple[jax.Array, ...], State]:
     """Simulate ``frames`` recorded frames beyond the start (f_sim, Eq. 3).
 
     Args:
-        parameters: name → array, broadcastable against the start state.
-        start: state tuple, any batch shape.
+        prepared: what ``system.prepare`` returned.
+        start: one state.
+        inputs: one (frames,) array for each of the system's; entry k acts from frame k to k + 1.
         frames: how many frames to return; the start itself is not among them.
         frame_time: time between frames [s].
-        substeps: integrator steps per frame.
+        substeps: steps per frame.
+        first_time: of the start [s].
 
     Returns:
-        State tuple of arrays with time in front: ``(frames, *batch)``.
+        The channels, one (frames,) array each, and the end state.
     """
-    coefficients, start = _broadcast(system, parameters, start)
 
-    def advance(state, _):
-        state = _frame(system, state, coefficients, frame_time, substeps)
-        return state, state
+    def advance(state, drive):
+        input, time = drive
+        state = _frame(system, state, input, time, prepared, frame_time, substeps)
+        return state, system.observe(state, prepared)
 
-    return jax.lax.scan(advance, start, None, length=frames)[1]
+    times = _times(first_time, frames, frame_time, start)
+    end, channels = jax.lax.scan(advance, start, (inputs, times))
+    return channels, end
 
 
-def tangents(
+def squared_error(
     system: System,
-    to_parameters,
-    unit: jax.Array,
-    start: jax.Array,
+    prepared: Any,
+    start: State,
+    inputs: tuple[jax.Array, ...],
+    observed: tuple[tuple[jax.Array, jax.Array], ...],
     *,
-    scale: jax.Array,
-    with_start: bool,
-    **options,
-):
-    """Simulate, and linearise what is observed and where it ends, by forward differentiation.
+    frame_time: float,
+    substeps: int = 1,
+    first_time: float | jax.Array = 0.0,
+) -> tuple[jax.Array, State]:
+    """Sum of squared residuals against a recording, without storing the roll-out.
+
+    Args:
+        prepared, start, inputs, frame_time, substeps, first_time: as in ``rollout``.
+        observed: one pair ``(target, precision)`` of (frames,) arrays per channel: the observation
+            and one over its standard deviation, which is zero where nothing was observed.
+
+    Returns:
+        ``(sum, end)``: Σ_t Σ_channel ((x_sim − x_obs)/σ)², and the end state.
+    """
+
+    def advance(carry, frame):
+        (state, total), (drive, time, targets) = carry, frame
+        state = _frame(system, state, drive, time, prepared, frame_time, substeps)
+        shown = system.observe(state, prepared)
+        for simulated, (target, precision) in zip(shown, targets, strict=True):
+            total = total + (precision * (simulated - target)) ** 2
+        return (state, total), None
+
+    frames = observed[0][0].shape[0]
+    zero = jnp.zeros((), jnp.result_type(*jax.tree.leaves(start)))
+    times = _times(first_time, frames, frame_time, start)
+    (end, total), _ = jax.lax.scan(advance, (start, zero), (inputs, times, observed))
+    return total, end
+
+
+def prepare_windows(system: System, to_parameters: Callable, unit: jax.Array, shape) -> Any:
+    """Prepare each particle once, and give all its recordings and windows a copy.
+
+    Without copies the transpose of every step would sum over the windows.
+
+    Args:
+        to_parameters: unit coordinates (M,) → the system's parameters by name.
+        unit: (particle, M).
+        shape: (recording, window).
+
+    Returns:
+        The prepared values with (particle, recording, window) in front.
+    """
+    prepared = jax.vmap(lambda one: system.prepare(to_parameters(one)))(unit)
+    return jax.tree.map(
+        lambda x: jnp.broadcast_to(x[:, None, None], (len(x), *shape, *x.shape[1:])), prepared
+    )
+
+
+def over_windows(function: Callable) -> Callable:
+    """Batch a function of one window over particles, recordings and windows.
+
+    Args:
+        function: ``(prepared, start, inputs, data, first_time)`` of one window.
+
+    Returns:
+        The same of arrays: the first two with (particle, recording, window) in front, inputs and
+        data (frame, recording, window), first_time (window,); results as the first two.
+    """
+    windows = jax.vmap(function, in_axes=(0, 0, 1, 1, 0))
+    recordings = jax.vmap(windows, in_axes=(0, 0, 1, 1, None))
+    return jax.vmap(recordings, in_axes=(0, 0, None, None, None))
+
+
+def tangents(function: Callable, unit: jax.Array, start: jax.Array, *, with_start: bool):
+    """Evaluate a batched function with its derivatives by forward differentiation.
 
     One tangent roll-out for each parameter and, if asked, each start variable.
 
     Args:
-        to_parameters: unit coordinates (..., M) → the system's parameters by name.
+        function: ``(unit, start)``, batched alike and elementwise over the batch.
         unit: (*batch, M) coordinates of the parameters.
-        start: (*batch, S) start states over ``scale``.
-        scale: (S,) physical size of one unit of a start variable.
+        start: (*batch, S) start states over their scale.
         with_start: whether to differentiate in the start, too; if not, those slopes are empty.
-        options: ``frames``, ``frame_time`` and ``substeps`` of ``rollout``.
 
     Returns:
-        ``(observed, end), slopes``: the channels' roll-outs as one array (channel, frame, *batch),
-        the scaled end states (S, *batch), and the same with a leading axis of the M or M + S
-        tangents.
+        The function's values, and its slopes with an axis of M or M + S tangents in front.
     """
-    forward = dataclasses.replace(system, step=system.tangent_step)
     count = unit.shape[-1]
-
-    def simulate(unit, start):
-        physical = start * scale
-        states = rollout(
-            forward,
-            to_parameters(unit),
-            tuple(physical[..., i] for i in range(len(scale))),
-            **options,
-        )
-        end = [variable[-1] / size for variable, size in zip(states, scale, strict=True)]
-        return jnp.stack(system.observe(states)), jnp.stack(end)
 
     def along(direction):
         rates = (
             jnp.broadcast_to(direction[:count], unit.shape),
             jnp.broadcast_to(direction[count:], start.shape),
         )
-        return jax.jvp(simulate, (unit, start), rates)
+        return jax.jvp(function, (unit, start), rates)
 
-    directions = jnp.eye(count + len(scale), dtype=start.dtype)
+    directions = jnp.eye(count + start.shape[-1], dtype=start.dtype)
     if not with_start:
         directions = directions[:count]
     # The roll-out itself does not depend on the direction: it is simulated once.
     return jax.vmap(along, out_axes=(None, 0))(directions)
-
-
-def squared_error(
-    system: System, parameters, start: State, observed, *, frame_time: float, substeps: int = 1
-):
-    """Sum of squared residuals against a recording, without storing the roll-out.
-
-    Args:
-        start: state tuple, any batch shape.
-        observed: one pair ``(target, precision)`` per channel, each ``(frames, *batch)`` or
-            broadcastable: the observation and one over its standard deviation, which is zero
-            where nothing was observed.
-        frame_time, substeps: as in ``rollout``.
-
-    Returns:
-        ``(sum, end)``: Σ_t Σ_channel ((x_sim − x_obs)/σ)² with the batch shape, and the end state.
-    """
-    coefficients, start = _broadcast(system, parameters, start)
-    total = jnp.zeros_like(start[0])
-
-    def advance(carry, targets):
-        state, total = carry
-        state = _frame(system, state, coefficients, frame_time, substeps)
-        for simulated, (target, precision) in zip(system.observe(state), targets, strict=True):
-            total = total + (precision * (simulated - target)) ** 2
-        return (state, total), None
-
-    (end, total), _ = jax.lax.scan(advance, (start, total), observed)
-    return total, end

@@ -1,68 +1,167 @@
-"""What a physical system is to the rest of pdsim: named channels, named parameters, a step.
+"""What a physical system is to the rest of pdsim: named quantities, named parameters, a step.
 
-A state is a tuple of arrays, one per state variable, all of one batch shape (particles,
-trajectories, windows, …); the functions act elementwise over the batch. Separate arrays, and not
-one stacked array, keep the transpose of every step free of pads and scatters.
+A system is written for one sample: a state, one set of parameters, one input. Batches (particles,
+recordings, windows, tangents) are made by ``vmap`` in ``pdsim.systems.rollout``. To add a system, a
+file in this folder with ``Options``, a config section of its own, and ``build(options)``, and a line
+in ``pdsim.registry``; ``oscillator`` shows the shortest.
+
+A state is a tuple of scalars, one per state variable, unless the system says otherwise in ``unpack``
+and ``pack``. Separate scalars, and not one array, keep the transpose of a step free of pads and
+scatters. A step that fails, say an iteration that does not converge, returns NaN and never a finite
+number: the roll-out then counts as diverged.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import jax
+import jax.numpy as jnp
 
-State = tuple[jax.Array, ...]
+from pdsim.systems.integrators import INTEGRATORS
+
+State = Any
+POSITIONS = ("angle", "position")
 
 
 @dataclass(frozen=True)
-class Channel:
-    """One observed quantity."""
+class Quantity:
+    """A state variable, an observed channel or an input.
+
+    Attributes:
+        name: as it appears in files and figures.
+        unit: SI, as every number of a system.
+        kind: "angle" (of a joint, counted on beyond a turn), "position", "velocity" (of either),
+            "force" or "torque".
+    """
 
     name: str
     unit: str
-    kind: str  # "position" or "velocity"
-    label: str
+    kind: str
+
+    @property
+    def label(self) -> str:
+        """Name and unit, for axes and tables."""
+        return f"{self.name} [{self.unit}]"
 
 
 @dataclass(frozen=True)
 class SystemParameter:
-    """One number of the model that may be estimated or fixed."""
+    """One number of the model that may be estimated or fixed.
+
+    Attributes:
+        unit: SI.
+        default: its value where the config gives none.
+        meaning: in words.
+        label: for figures.
+        positive: whether the model has no meaning at negative values.
+    """
 
     unit: str
     default: float
     meaning: str
     label: str
+    positive: bool = False
 
 
 @dataclass(frozen=True)
 class System:
-    """A mechanical system as pure functions.
+    """A system in discrete time. Subclasses are frozen dataclasses whose fields are all they know.
+
+    Two systems are equal, and share compiled programs, if class and fields are.
 
     Attributes:
-        state: names of the state variables, in the order of the state tuple.
-        channels: what is observed, in the order ``observe`` returns it.
-        parameters: every number of the model, by name.
-        coefficients: ``(parameters: name → array) → pytree``; the combinations of parameters the
-            step needs, computed once per roll-out.
-        step: ``(state, coefficients, dt) → state``; one step of ``dt`` seconds. Differentiable in
-            reverse mode.
-        tangent_step: the same step, differentiable in forward mode.
-        observe: ``state → tuple of channel arrays``.
-        energy: ``(state, coefficients) → total mechanical energy [J]``.
+        name: that of the module.
     """
 
-    name: str
-    state: tuple[str, ...]
-    channels: tuple[Channel, ...]
-    parameters: Mapping[str, SystemParameter]
-    coefficients: Callable[[Mapping[str, Any]], Any]
-    step: Callable[[State, Any, float], State]
-    tangent_step: Callable[[State, Any, float], State]
-    observe: Callable[[State], State]
-    energy: Callable[[State, Any], jax.Array]
+    name: ClassVar[str]
 
-    def __hash__(self) -> int:
-        return hash(self.name)
+    @property
+    def state(self) -> tuple[Quantity, ...]:
+        """State variables, in the order of a state's vector."""
+        raise NotImplementedError
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, System) and other.name == self.name
+    @property
+    def channels(self) -> tuple[Quantity, ...]:
+        """What is observed, in the order ``observe`` returns it; default: the state."""
+        return self.state
+
+    @property
+    def inputs(self) -> tuple[Quantity, ...]:
+        """What acts from outside, held constant between two frames."""
+        return ()
+
+    @property
+    def parameters(self) -> Mapping[str, SystemParameter]:
+        """Every number of the model, by name."""
+        raise NotImplementedError
+
+    def prepare(self, parameters: Mapping[str, Any]) -> Any:
+        """Combine parameters (name → scalar) into what every step needs, once for each roll-out."""
+        return parameters
+
+    def step(self, state: State, input: tuple, time, prepared: Any, dt: float) -> State:
+        """Advance a state by ``dt`` seconds.
+
+        Args:
+            state: see the head of this file.
+            input: one scalar for each of ``inputs``, constant during the step.
+            time: since the first frame of the recording [s].
+            prepared: what ``prepare`` returned.
+            dt: [s].
+        """
+        raise NotImplementedError
+
+    def observe(self, state: State, prepared: Any) -> tuple[jax.Array, ...]:
+        """One scalar for each of ``channels``; default: the state itself."""
+        del prepared
+        return state
+
+    def unpack(self, vector: jax.Array) -> State:
+        """Read a state out of its vector (S,)."""
+        return tuple(vector[i] for i in range(len(self.state)))
+
+    def pack(self, state: State) -> jax.Array:
+        """Inverse of ``unpack``."""
+        return jnp.stack(state)
+
+    def difference(self, a: jax.Array, b: jax.Array) -> jax.Array:
+        """The tangent (S,) that leads from b to a, state vectors; 0 where they are equal.
+
+        Plain subtraction, unless states hold rotations. Angles are counted on beyond a turn, so
+        they can be subtracted.
+        """
+        return a - b
+
+    def combinations(self, parameters: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
+        """What the motion can determine, name → (value, unit), where the system knows it."""
+        del parameters
+        return {}
+
+    def forward_mode(self) -> "System":
+        """The same system, differentiable in forward mode; default: it is already."""
+        return self
+
+
+@dataclass(frozen=True)
+class ContinuousSystem(System):
+    """A system in continuous time, ẋ = f(x, u, t), stepped by an integrator.
+
+    Attributes:
+        integrator: a name from ``pdsim.systems.integrators``.
+        second_order: whether the state is positions and then, in the same order, their rates.
+    """
+
+    integrator: str = "rk4"
+    second_order: ClassVar[bool] = False
+
+    def derivative(self, state: State, input: tuple, time, prepared: Any) -> State:
+        """Rates ẋ of a state, shaped as the state."""
+        raise NotImplementedError
+
+    def step(self, state: State, input: tuple, time, prepared: Any, dt: float) -> State:
+        return INTEGRATORS[self.integrator](self, state, input, time, prepared, dt)
+
+    def with_integrator(self, name: str) -> Self:
+        """Return the system with another integrator."""
+        return replace(self, integrator=name)

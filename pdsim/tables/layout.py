@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pdsim.files import write_text
+from pdsim.runtime.files import write_text
 
 
 class Cell(NamedTuple):

@@ -12,7 +12,7 @@ from pdsim.bayessim.density import as_arrays, density, from_arrays, network
 from pdsim.bayessim.mixture import Mixture, mixture, output_count
 from pdsim.bayessim.sampling import draw_inside
 from pdsim.bayessim.training import train
-from pdsim.errors import PdsimError
+from pdsim.runtime.errors import PdsimError
 
 MODELS = ("mdn", "mdrff_rbf", "mdrff_matern52")
 CONFIG = DensityConfig(epochs=300, component_count=3, batch_size=100)

@@ -12,7 +12,7 @@ from scipy import stats
 from pdsim.inference import MODULES, load_estimator
 from pdsim.inference.runner import run
 from pdsim.parameters import Parameter, ParameterSpace
-from pdsim.settings import SETTINGS, WorkConfig
+from pdsim.config.runs import SETTINGS, WorkConfig
 
 DEVIATION = np.array([0.05, 0.08])
 CORRELATION = np.array([[1.0, 0.6], [0.6, 1.0]])

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from pdsim.config import load_experiment
-from pdsim.files import read_dataset
+from pdsim.config.experiment import load_experiment
+from pdsim.runtime.files import read_dataset
 from pdsim.inference import load_estimator
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
-from pdsim.settings import SETTINGS, WorkConfig
+from pdsim.config.runs import SETTINGS, WorkConfig
 from pdsim.stages.preprocess import preprocess
 from pdsim.stages.record import record
 

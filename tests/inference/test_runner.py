@@ -3,11 +3,11 @@ import numpy as np
 import pytest
 from inference.targets import GaussianProblem, gaussian
 
-from pdsim.errors import PdsimError
+from pdsim.runtime.errors import PdsimError
 from pdsim.inference import MODULES, load_estimator
 from pdsim.inference.runner import run
 from pdsim.inference.stein import stein_direction
-from pdsim.settings import SETTINGS, WorkConfig
+from pdsim.config.runs import SETTINGS, WorkConfig
 
 PROBLEM = gaussian([0.5, 0.4], np.diag([0.1**2, 0.05**2]))
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from reference import IBM_EQUIVALENT
 
-from pdsim.errors import PdsimError
+from pdsim.runtime.errors import PdsimError
 from pdsim.recordings import ibm
 from pdsim.recordings.markers import joint_angles, read_pixels
 from pdsim.recordings.smoothing import Smoothing, cut

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pdsim.errors import PdsimError
+from pdsim.runtime.errors import PdsimError
 from pdsim.recordings.markers import joint_angles, read_pixels
 
 

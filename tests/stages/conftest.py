@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from pdsim.cli import main
+from pdsim.cli.main import main
 
 RUNS = (("svgd", "single"), ("csvgd", "multiple"), ("nuts", "single"))
 BAYESSIM = {

@@ -16,7 +16,7 @@ import pytest
 import xarray as xr
 import yaml
 
-from pdsim.files import read_dataset
+from pdsim.runtime.files import read_dataset
 
 KILLS = int(os.environ.get("PDSIM_KILLS", "16"))
 # What an undisturbed run measures differently, too.

@@ -10,11 +10,11 @@ import xarray as xr
 import yaml
 
 from pdsim.bayessim.sensor import position_noise
-from pdsim.cli import main
-from pdsim.config import load_experiment
-from pdsim.files import read_dataset
+from pdsim.cli.main import main
+from pdsim.config.experiment import load_experiment
+from pdsim.runtime.files import read_dataset
 from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS, at_rollouts, read_metrics
-from pdsim.simulator import build_simulator
+from pdsim.systems.simulator import build_simulator
 from pdsim.stages.evaluate import pool
 from pdsim.stages.simulate import roll_out
 from pdsim.tables import comparison, paper

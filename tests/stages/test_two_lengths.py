@@ -7,8 +7,8 @@ import yaml
 from pdsim.bayessim.calibration import ranks
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.bayessim.scaling import scaling
-from pdsim.cli import main
-from pdsim.files import read_dataset
+from pdsim.cli.main import main
+from pdsim.runtime.files import read_dataset
 from pdsim.stages.condition import conditioned
 
 STATISTICS = ("downsampled", "difference")

@@ -15,7 +15,7 @@ import pdsim.inference.csvgd
 import pdsim.stages.infer
 import pdsim.stages.train
 import pdsim.systems.double_pendulum  # noqa: F401
-from pdsim.cli import main
+from pdsim.cli.main import main
 
 
 def become(arguments, log):

@@ -2,7 +2,7 @@
 
 import xarray as xr
 
-from pdsim.files import read_dataset
+from pdsim.runtime.files import read_dataset
 
 RUN = "csvgd/multiple/seed0"
 

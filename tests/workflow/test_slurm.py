@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pdsim.files import read_dataset
+from pdsim.runtime.files import read_dataset
 
 # Status is asked of the queue: the node has no accounting. Ten seconds more go by before each
 # question that brings no news: 6, 22 and 48 s after a submission.

@@ -8,9 +8,9 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from pdsim.bayessim.config import split_variant
-from pdsim.config import load_experiment, workflow_config
-from pdsim.errors import PdsimError
-from pdsim.provenance import code_fingerprint
+from pdsim.config.experiment import load_experiment, workflow_config
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.provenance import code_fingerprint
 from pdsim.recordings.ibm import FOLDER_VARIABLE, local_folder
 from pdsim.stages import modules
 

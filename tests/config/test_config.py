@@ -4,9 +4,9 @@ import jsonschema
 import pytest
 import yaml
 
-from pdsim.config import load_experiment, schemas, workflow_config
-from pdsim.errors import PdsimError
-from pdsim.reference import config_readme
+from pdsim.config.experiment import load_experiment, schemas, workflow_config
+from pdsim.runtime.errors import PdsimError
+from pdsim.config.reference import config_readme
 
 EXPERIMENTS = (
     "demo",

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from pdsim.errors import PdsimError
+from pdsim.runtime.errors import PdsimError
 
 
 def close_name(name: str, known) -> str:

@@ -12,11 +12,11 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from pdsim.bayessim.config import BayesSimConfig
-from pdsim.config_messages import close_name, explain, read_yaml
-from pdsim.errors import PdsimError
+from pdsim.config.messages import close_name, explain, read_yaml
+from pdsim.runtime.errors import PdsimError
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.recordings.config import RecordingConfig
-from pdsim.settings import (
+from pdsim.config.runs import (
     SETTINGS,
     BudgetConfig,
     Run,
@@ -24,7 +24,7 @@ from pdsim.settings import (
     TuningConfig,
     WorkConfig,
 )
-from pdsim.simulator_config import SimulatorConfig
+from pdsim.systems.config import SimulatorConfig
 
 
 def check_method(method: str, shooting: str) -> None:

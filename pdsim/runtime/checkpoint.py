@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from pdsim.errors import PdsimError
-from pdsim.files import write_atomically
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import write_atomically
 
 
 class Checkpoint(NamedTuple):

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pdsim.arguments import PLOT_NEEDS, parser
-from pdsim.errors import PdsimError
+from pdsim.cli.arguments import PLOT_NEEDS, parser
+from pdsim.runtime.errors import PdsimError
 
 
 def _execute(a: argparse.Namespace) -> None:
@@ -15,14 +15,14 @@ def _execute(a: argparse.Namespace) -> None:
     if a.verb == "gather":
         return _gather(a)
     if a.verb == "schema":
-        from pdsim.reference import write_reference
+        from pdsim.config.reference import write_reference
 
         return write_reference(a.folder)
     if a.verb == "download":
         from pdsim.recordings.ibm import download
 
         return download(a.run, a.output)
-    from pdsim.config import load_experiment
+    from pdsim.config.experiment import load_experiment
 
     if a.verb == "check":
         for path in a.experiments:
@@ -39,7 +39,7 @@ def _execute(a: argparse.Namespace) -> None:
 
         return preprocess(experiment.recording, system, a.raw, a.output)
     if a.verb == "infer":
-        from pdsim.config import check_method
+        from pdsim.config.experiment import check_method
         from pdsim.stages.infer import infer
 
         check_method(a.method, a.shooting)
@@ -85,7 +85,7 @@ def _execute(a: argparse.Namespace) -> None:
             output=a.output,
         )
     if a.verb == "tune":
-        from pdsim.config import check_method
+        from pdsim.config.experiment import check_method
         from pdsim.stages.tune import tune
 
         check_method(a.method, a.shooting)

@@ -2,8 +2,8 @@ import textwrap
 
 import pytest
 
-from pdsim import provenance
-from pdsim.provenance import code_fingerprint, fingerprint, import_closure
+from pdsim.runtime import provenance
+from pdsim.runtime.provenance import code_fingerprint, fingerprint, import_closure
 from pdsim.stages import modules
 
 
@@ -11,7 +11,7 @@ def test_closures_follow_the_layers():
     infer = import_closure(*modules("infer", system="double_pendulum", method="csvgd"))
     assert "pdsim.inference.stein" in infer  # csvgd is built on it
     assert "pdsim.systems.double_pendulum" in infer
-    assert "pdsim.rigid_body.sincos" in infer
+    assert "pdsim.numerics.sincos" in infer
     assert not any(name.startswith(("pdsim.figures", "pdsim.metrics")) for name in infer)
     svgd = import_closure(*modules("infer", system="double_pendulum", method="svgd"))
     assert "pdsim.inference.csvgd" not in svgd

@@ -3,7 +3,7 @@
 import argparse
 
 from pdsim import __version__
-from pdsim.settings import SETTINGS
+from pdsim.config.runs import SETTINGS
 
 _EPILOG = """\
 The stages in their order, by hand, for one estimator:

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pdsim.rigid_body.sincos import sincos
+from pdsim.numerics.sincos import sincos
 
 
 @pytest.mark.parametrize(("dtype", "reach"), [(np.float64, 1e5), (np.float32, 1e3)])

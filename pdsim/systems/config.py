@@ -1,10 +1,11 @@
 """Section ``simulator`` of an experiment: the model, and which of its parameters are sought."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from pdsim.settings import Count, Positive, Section
+from pdsim.config.section import Count, Name, Positive, Section
+from pdsim.systems.integrators import INTEGRATORS
 
 
 class ParameterConfig(Section):
@@ -26,7 +27,6 @@ class ParameterConfig(Section):
     sets: tuple[str, ...] = Field(
         (), description="system parameters that take this value; default: the one of this name"
     )
-    truth: float | None = Field(None, description="true value, where known; only drawn and scored")
 
     @model_validator(mode="after")
     def _check(self) -> "ParameterConfig":
@@ -46,14 +46,31 @@ class ParameterConfig(Section):
         return self
 
 
+# These name dimensions and columns of the files beside the parameters.
+_RESERVED = ("chain", "draw", "snapshot", "rollouts", "seconds")
+
+
 class SimulatorConfig(Section):
     """The model whose parameters are sought."""
 
     system: str = Field(description="a name from pdsim/systems")
+    options: dict[str, Any] = Field({}, description="keys of the system's own table below")
+    integrator: str | None = Field(
+        None,
+        description=f"of systems in continuous time: {', '.join(INTEGRATORS)}; default: rk4",
+        json_schema_extra={"enum": [*INTEGRATORS, None]},
+    )
     substeps: Count = Field(1, description="integrator steps per recorded frame")
-    parameters: dict[str, ParameterConfig] = Field(
+    parameters: dict[Name, ParameterConfig] = Field(
         min_length=1, description="what is estimated, by name, in the order of files and figures"
     )
     fixed: dict[str, float] = Field(
         {}, description="values of other system parameters, in the system's units"
     )
+
+    @model_validator(mode="after")
+    def _check(self) -> "SimulatorConfig":
+        taken = [name for name in self.parameters if name in _RESERVED]
+        if taken:
+            raise ValueError(f"a parameter cannot be called {taken[0]!r}; choose another name")
+        return self

@@ -11,7 +11,7 @@ from pathlib import Path
 import jax
 import jaxlib
 
-from pdsim import gpu
+from pdsim.runtime import gpu
 
 _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
 
@@ -38,7 +38,7 @@ def cache_folder() -> Path:
 def configure(precision: str = "float64") -> None:
     """Prepare JAX; call once, before the first computation of a process.
 
-    - one GPU, if ``JAX_PLATFORMS`` asks for CUDA (``pdsim.gpu``);
+    - one GPU, if ``JAX_PLATFORMS`` asks for CUDA (``pdsim.runtime.gpu``);
     - float64 arithmetic unless ``precision`` is "float32";
     - compiled programs are kept across processes (``JAX_COMPILATION_CACHE_DIR`` overrides where);
     - glibc is told to keep large freed blocks: by default each roll-out's arrays are handed back

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pdsim.errors import PdsimError
-from pdsim.files import read_dataset, write_atomically, write_dataset, write_text
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import read_dataset, write_atomically, write_dataset, write_text
 
 
 def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):

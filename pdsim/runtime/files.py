@@ -11,7 +11,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from pdsim.errors import PdsimError
+from pdsim.runtime.errors import PdsimError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 # A disk with less free space than this is full [bytes].

@@ -1,7 +1,7 @@
 import logging
 import sys
 
-from pdsim.progress import Progress
+from pdsim.runtime.progress import Progress
 
 
 def test_a_log_gets_plain_lines_with_rate_and_remaining_time(caplog):

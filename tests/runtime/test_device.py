@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 SCRIPT = """
-from pdsim import device
+from pdsim.runtime import device
 device.configure()
 import jax, jax.numpy as jnp
 print(float(jax.jit(lambda x: jnp.sin(x).sum())(jnp.arange(100.0))))

@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from pdsim.config import ExperimentConfig, WorkflowConfig, schemas
-from pdsim.files import write_text
-from pdsim.settings import SETTINGS
+from pdsim.config.experiment import ExperimentConfig, WorkflowConfig, schemas
+from pdsim.runtime.files import write_text
+from pdsim.config.runs import SETTINGS
 
 _HEAD = """# The config
 

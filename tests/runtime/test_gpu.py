@@ -8,11 +8,11 @@ import sys
 import jax
 import pytest
 
-from pdsim.gpu import claim
+from pdsim.runtime.gpu import claim
 
 SCRIPT = """
 import json, sys
-from pdsim.gpu import claim
+from pdsim.runtime.gpu import claim
 environment = json.loads(sys.argv[1])
 claim(environment, sys.argv[2])
 print(json.dumps(environment), flush=True)
@@ -92,7 +92,7 @@ def test_without_a_gpu_there_is_nothing_to_claim(tmp_path, allotted):
     any(device.platform == "gpu" for device in jax.devices()), reason="this machine has a GPU"
 )
 def test_without_a_gpu_jax_falls_back_to_the_cpu():
-    script = "from pdsim import device; device.configure(); print(device.describe()['device'])"
+    script = "from pdsim.runtime import device; device.configure(); print(device.describe()['device'])"
     result = subprocess.run(
         [sys.executable, "-c", script],
         env=os.environ | {"JAX_PLATFORMS": "cuda,cpu"},

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "pdsim"
-ROOT = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
 
 
 def _path(module: str) -> Path | None:

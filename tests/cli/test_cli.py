@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from pdsim.cli import main
+from pdsim.cli.main import main
 
 
 def test_help_teaches_the_stages(capsys):

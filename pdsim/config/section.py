@@ -1,0 +1,28 @@
+"""What the sections of all config files have in common."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+# Names become folders, columns and arguments of commands.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+def _checked_name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise ValueError(
+            "a name holds letters, digits and _ . - only, and does not start with . or -"
+        )
+    return value
+
+
+Name = Annotated[str, AfterValidator(_checked_name)]
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Section(BaseModel):
+    """A part of a config file: immutable, and closed to misspelt keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

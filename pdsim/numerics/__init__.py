@@ -1,0 +1,1 @@
+"""Arithmetic with no robot in it."""

@@ -1,0 +1,41 @@
+"""Everything a config can choose by name: a line here and the module of that name in its room.
+
+Nothing is imported until it is asked for, and no result depends on this file: adding a line reruns
+nothing (``pdsim.runtime.provenance`` leaves it out of every fingerprint).
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "systems": (
+        "double_pendulum",
+        "oscillator",
+        "cart_pole",
+    ),
+    "recordings": (
+        "ibm",
+        "camera",
+        "table",
+    ),
+    "inference": (
+        "emcee",
+        "cem",
+        "sgld",
+        "nuts",
+        "svgd",
+        "csvgd",
+    ),
+}
+
+
+def module_name(room: str, name: str) -> str:
+    """Return the dotted name of the module, ``pdsim.<room>.<name>``."""
+    return f"pdsim.{room}.{name}"
+
+
+def load(room: str, name: str) -> ModuleType:
+    """Import the module of that name; it must be one of ``NAMES[room]``."""
+    if name not in NAMES[room]:
+        raise KeyError(f"{name!r} is not among {', '.join(NAMES[room])} in pdsim/{room}")
+    return import_module(module_name(room, name))

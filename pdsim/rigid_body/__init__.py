@@ -1,1 +1,0 @@
-"""Numerics shared by mechanical systems."""

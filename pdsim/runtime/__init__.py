@@ -1,0 +1,1 @@
+"""What every stage runs on: device, files, checkpoints, progress, and the hashes behind reruns."""

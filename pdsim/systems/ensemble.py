@@ -1,0 +1,99 @@
+"""Roll-outs of many parameters from many start states, as arrays."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pdsim.systems.rollout import rollout
+from pdsim.systems.simulator import Simulator
+
+
+@partial(jax.jit, static_argnames=("simulator", "frames", "frame_time"))
+def _roll(simulator: Simulator, unit, start, inputs, frames: int, frame_time: float):
+    system, space, substeps = simulator
+
+    def one(unit, start, inputs):
+        channels, _ = rollout(
+            system,
+            system.prepare(space.system_parameters(unit)),
+            system.unpack(start),
+            tuple(inputs[:, i] for i in range(len(system.inputs))),
+            frames=frames,
+            frame_time=frame_time,
+            substeps=substeps,
+        )
+        return jnp.stack(channels, axis=-1)
+
+    return jax.vmap(one)(unit, start, inputs)
+
+
+def simulate_each(
+    simulator: Simulator,
+    unit: np.ndarray,
+    starts: np.ndarray,
+    inputs: np.ndarray,
+    *,
+    frame_time: float,
+    precision: str,
+) -> np.ndarray:
+    """Simulate parameters each from a start state of its own, (n, frame, channel).
+
+    Args:
+        unit: (n, M) unit coordinates.
+        starts: (n, S).
+        inputs: (n, frame, I), I may be 0; entry k acts from frame k to k + 1.
+        frame_time: [s].
+        precision: "float64" or "float32".
+    """
+    arrays = (np.asarray(x, precision) for x in (unit, starts, inputs))
+    return np.asarray(_roll(simulator, *arrays, inputs.shape[1], frame_time))
+
+
+def roll_out(
+    simulator: Simulator,
+    draws: np.ndarray,
+    starts: np.ndarray,
+    inputs: np.ndarray,
+    *,
+    frame_time: float,
+    precision: str,
+) -> np.ndarray:
+    """Simulate each draw from each start state, (start, draw, frame, channel).
+
+    Args:
+        draws: (draw, M) physical values.
+        starts: (start, S).
+        inputs: (start, frame, I), see ``simulate_each``.
+    """
+    unit = np.asarray(simulator.space.to_unit(draws))
+    count = len(unit)
+
+    def copies(x: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(x, (count, *x.shape))
+
+    return np.stack(
+        [
+            simulate_each(
+                simulator,
+                unit,
+                copies(start),
+                copies(drive),
+                frame_time=frame_time,
+                precision=precision,
+            )
+            for start, drive in zip(starts, inputs, strict=True)
+        ]
+    )
+
+
+def first_frame(simulator: Simulator, unit: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """What the start states themselves show, (n, channel); arguments as in ``simulate_each``."""
+    system, space, _ = simulator
+
+    def one(unit, start):
+        prepared = system.prepare(space.system_parameters(unit))
+        return jnp.stack(system.observe(system.unpack(start), prepared))
+
+    return np.asarray(jax.vmap(one)(jnp.asarray(unit), jnp.asarray(starts)))

@@ -1,0 +1,134 @@
+"""From the config's simulator section to a system and its parameter space."""
+
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from pdsim import registry
+from pdsim.config.messages import close_name, explain
+from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.runtime.errors import PdsimError
+from pdsim.systems.config import SimulatorConfig
+from pdsim.systems.integrators import INTEGRATORS
+from pdsim.systems.system import ContinuousSystem, System
+
+
+class Simulator(NamedTuple):
+    """A system with the space of its estimated and fixed parameters; hashed by content."""
+
+    system: System
+    space: ParameterSpace
+    substeps: int
+
+
+def build_system(config: SimulatorConfig) -> System:
+    """Return the system the section names, with its options and integrator.
+
+    Raises:
+        PdsimError: no such system, option or integrator; the key is named below ``simulator``.
+    """
+    if config.system not in registry.NAMES["systems"]:
+        raise PdsimError(
+            f"simulator.system: no such system (got {config.system!r})"
+            f"{close_name(config.system, registry.NAMES['systems'])}"
+        )
+    module = registry.load("systems", config.system)
+    try:
+        options = module.Options.model_validate(config.options)
+    except ValidationError as error:
+        raise explain(error, "simulator.options", module.Options) from None
+    system = module.build(options)
+    if config.integrator is not None and config.integrator not in INTEGRATORS:
+        raise PdsimError(
+            f"simulator.integrator: no such integrator (got {config.integrator!r})"
+            f"{close_name(config.integrator, INTEGRATORS)}"
+        )
+    if not isinstance(system, ContinuousSystem):
+        if config.integrator is not None:
+            raise PdsimError(
+                f"simulator.integrator: {config.system} has a step of its own; remove this key"
+            )
+        return system
+    name = config.integrator or "rk4"
+    if name == "semi_implicit_euler" and not system.second_order:
+        raise PdsimError(
+            f"simulator.integrator: {name} needs a state of positions and their rates, which "
+            f"{config.system} has not; use rk4"
+        )
+    return system.with_integrator(name)
+
+
+def build_simulator(config: SimulatorConfig) -> Simulator:
+    """Return the system and the space of its estimated and fixed parameters."""
+    system = build_system(config)
+    parameters = []
+    for name, entry in config.parameters.items():
+        sets = entry.sets or (name,)
+        flat = "uniform" if entry.scale == "linear" else "log_uniform"
+        parameters.append(
+            Parameter(
+                name=name,
+                lower=entry.lower,
+                upper=entry.upper,
+                unit=entry.unit,
+                scale=entry.scale,
+                prior=entry.prior or flat,
+                mean=entry.mean or 0.0,
+                standard_deviation=entry.standard_deviation or 1.0,
+                sets=sets,
+                label=system.parameters[sets[0]].label,
+            )
+        )
+    estimated = {target for parameter in parameters for target in parameter.sets}
+    fixed = tuple(
+        (name, config.fixed.get(name, parameter.default))
+        for name, parameter in system.parameters.items()
+        if name not in estimated
+    )
+    return Simulator(system, ParameterSpace(tuple(parameters), fixed), config.substeps)
+
+
+def check_parameters(config: SimulatorConfig, system: System) -> None:
+    """Refuse parameters the system does not have, or that make no sense for it.
+
+    Raises:
+        PdsimError: the key is named below ``simulator``.
+    """
+    where = "simulator"
+    set_by: dict[str, str] = {}
+    for name, parameter in config.parameters.items():
+        for target in parameter.sets or (name,):
+            if target not in system.parameters:
+                raise PdsimError(
+                    f"{where}.parameters.{name}: {system.name} has no parameter {target!r}"
+                    f"{close_name(target, system.parameters)}"
+                )
+            declared = system.parameters[target]
+            if parameter.unit != declared.unit:
+                raise PdsimError(
+                    f"{where}.parameters.{name}.unit: {target} is in {declared.unit!r} "
+                    f"(got {parameter.unit!r}); convert the limits and write unit: {declared.unit}"
+                )
+            if declared.positive and parameter.lower < 0:
+                raise PdsimError(
+                    f"{where}.parameters.{name}.lower: {target} ({declared.meaning}) cannot be "
+                    f"negative (got {parameter.lower:g}); raise the limit to 0 or more"
+                )
+            if target in set_by:
+                raise PdsimError(
+                    f"{where}.parameters.{name}: {target} is set by {set_by[target]!r} already"
+                )
+            set_by[target] = name
+    for name, value in config.fixed.items():
+        if name not in system.parameters:
+            raise PdsimError(
+                f"{where}.fixed.{name}: {system.name} has no such parameter"
+                f"{close_name(name, system.parameters)}"
+            )
+        if name in set_by:
+            raise PdsimError(f"{where}.fixed.{name}: it is estimated too; remove it from one")
+        if system.parameters[name].positive and value < 0:
+            raise PdsimError(
+                f"{where}.fixed.{name}: {system.parameters[name].meaning} cannot be negative "
+                f"(got {value:g})"
+            )
