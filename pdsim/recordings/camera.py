@@ -5,11 +5,153 @@ by DOP853 to 1e-10; nothing of the estimator's dynamics or stepping is used. Mar
 scaled to pixels, moved with a slowly drifting pivot, and rounded to whole pixels.
 """
 
-import numpy as np
-from scipy.integrate import solve_ivp
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
 
+import numpy as np
+from pydantic import Field, model_validator
+
+from pdsim.config.messages import close_name
+from pdsim.config.section import Count, Name, Positive, Section
+from pdsim.recordings.markers import read_markers
+from pdsim.recordings.recording import Recording
+from pdsim.recordings.segments import NumberedRuns
 from pdsim.runtime.errors import PdsimError
-from pdsim.recordings.config import CameraConfig, PopulationConfig
+from pdsim.runtime.files import read_text, sha256
+from pdsim.systems.system import System
+
+# What the camera knew of its runs, beside them in their folder.
+TRUTH_FILE = "truth.json"
+
+
+class SyntheticRun(Section):
+    """One simulated run of the camera."""
+
+    q: tuple[float, float] = Field(description="start angles q0, q1 [rad]")
+    dq: tuple[float, float] = Field((0.0, 0.0), description="start rates [rad/s]")
+    parameters: dict[str, float] = Field(
+        {}, description="system parameters of this run that differ from `camera.parameters`"
+    )
+
+
+class PopulationConfig(Section):
+    """A Gaussian from which the parameters of each run are drawn (Sec. V-A)."""
+
+    parameters: dict[Name, tuple[str, ...]] = Field(
+        min_length=1, description="name as under `simulator.parameters`, and what it sets"
+    )
+    mean: tuple[float, ...] = Field(description="in the order of `parameters`")
+    covariance: tuple[tuple[float, ...], ...] = Field(description="in the order of `parameters`")
+    run_count: Count = Field(description="runs; each starts as the first of `camera.runs`")
+    seed: int = Field(0, description="of the draws")
+
+    @model_validator(mode="after")
+    def _check(self) -> "PopulationConfig":
+        size = len(self.parameters)
+        matrix = np.array([row + (0.0,) * (size - len(row)) for row in self.covariance])
+        if len(self.mean) != size or matrix.shape != (size, size):
+            raise ValueError(f"mean and covariance need {size} rows, one for each of parameters")
+        if not np.array_equal(matrix, matrix.T) or np.linalg.eigvalsh(matrix).min() <= 0:
+            raise ValueError(f"covariance must be symmetric and positive (got {self.covariance})")
+        return self
+
+
+class CameraConfig(Section):
+    """A synthetic camera in front of a double pendulum with known parameters."""
+
+    parameters: dict[str, float] = Field(
+        description="the truth: system parameters in the system's units; others at their defaults"
+    )
+    runs: tuple[SyntheticRun, ...] = Field(min_length=1, description="one recording each")
+    frame_count: int = Field(ge=20, description="length of every run [frames]")
+    pixels_per_metre: Positive = Field(description="image scale [pixel/m]")
+    link_2_length: Positive = Field(description="from joint 1 to the tip marker [m]")
+    pivot_drift: float = Field(2.0, ge=0, description="amplitude of the pivot's drift [pixel]")
+    population: PopulationConfig | None = Field(
+        None, description="draw each run's parameters from a distribution"
+    )
+
+    @property
+    def run_count(self) -> int:
+        """Number of runs the camera records."""
+        return self.population.run_count if self.population else len(self.runs)
+
+
+class Config(NumberedRuns):
+    """A synthetic camera: `source: camera`."""
+
+    source: Literal["camera"] = Field(description="the data source")
+    camera: CameraConfig = Field(description="what is in front of it, and how it sees")
+
+    @model_validator(mode="after")
+    def _check_runs(self) -> "Config":
+        camera = self.camera
+        for window in self.windows("train") + self.windows("test"):
+            if window.run >= camera.run_count:
+                raise ValueError(
+                    f"run {window.run} does not exist: the camera records {camera.run_count}, from 0"
+                )
+            if window.frames[1] > camera.frame_count:
+                raise ValueError(
+                    f"frames {window.frames} go beyond camera.frame_count ({camera.frame_count})"
+                )
+        return self
+
+
+def check_parameters(config: Config, parameters: Mapping[str, object]) -> None:
+    """Refuse names the system has not.
+
+    Args:
+        parameters: of the system, by name.
+
+    Raises:
+        PdsimError: the key is named below ``recording``.
+    """
+    camera = config.camera
+    population = camera.population.parameters if camera.population else {}
+    named = {"parameters": [*camera.parameters]}
+    named |= {f"runs.{i}.parameters": [*run.parameters] for i, run in enumerate(camera.runs)}
+    named["population.parameters"] = [n for names in population.values() for n in names]
+    for key, names in named.items():
+        for name in names:
+            if name not in parameters:
+                raise PdsimError(
+                    f"recording.camera.{key}.{name}: the system has no such parameter"
+                    f"{close_name(name, parameters)}"
+                )
+
+
+def files(config: Config, folder: str) -> dict[str, str]:
+    """Return the raw file of each run, in the folder that ``make`` filled."""
+    return {str(run): f"{folder}/{run}.csv" for run in config.run_numbers()}
+
+
+def read(config: Config, run: str, path: str, system: System) -> Recording:
+    """Read a run, and what the camera knew of it."""
+    recording = read_markers(path, run, sha256(path), 1 / config.rate_hz, system)
+    truth = json.loads(read_text(Path(path).with_name(TRUTH_FILE)))
+    return replace(recording, truth=truth[run])
+
+
+def make(config: Config, defaults: Mapping[str, float], folder: Path) -> None:
+    """Record every run into a folder: ``<run>.csv`` in the IBM format, and the truth.
+
+    Args:
+        defaults: of the system's parameters.
+    """
+    truth = {}
+    for run in range(config.camera.run_count):
+        values = {**defaults, **run_parameters(config.camera, run)}
+        states = simulate(config.camera, values, config.rate_hz, run)
+        table = pixels(config.camera, values["length"], states)
+        np.savetxt(folder / f"{run}.csv", table, fmt="%d", delimiter=",")
+        truth[str(run)] = values
+    text = json.dumps(truth, indent=1, sort_keys=True)
+    (folder / TRUTH_FILE).write_text(text + "\n", encoding="utf-8")
+
 
 
 def constrained_accelerations(angles, rates, p) -> np.ndarray:
@@ -87,6 +229,9 @@ def simulate(camera: CameraConfig, p, rate: float, run: int) -> np.ndarray:
         p: all system parameters by name.
         rate: frames per second.
     """
+    # Imported here: the integrator takes as long to load as JAX.
+    from scipy.integrate import solve_ivp
+
     start = camera.runs[0 if camera.population else run]
     absolute = np.array([start.q[0], sum(start.q), start.dq[0], sum(start.dq)])
 

@@ -8,9 +8,16 @@ import os
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Literal
 
+from pydantic import Field, model_validator
+
+from pdsim.recordings.markers import read_markers
+from pdsim.recordings.recording import Recording
+from pdsim.recordings.segments import NumberedRuns
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import sha256, write_atomically
+from pdsim.systems.system import System
 
 PUBLIC_COPY = (
     "https://raw.githubusercontent.com/erwincoumans/tiny-differentiable-simulator/"
@@ -40,6 +47,29 @@ SHA256 = {
     19: "5615a0ef2371527a9275986488c30dc180f30ea4011b7d2e6085c07d4d8a849f",
     20: "a89ead7ed464e28c04370de80d2011e78c4f213154d37c928cd8a9b4184a6101",
 }
+
+
+class Config(NumberedRuns):
+    """The IBM "Double Pendulum Chaotic" recordings: `source: ibm`."""
+
+    source: Literal["ibm"] = Field(description="the data source")
+
+    @model_validator(mode="after")
+    def _check_runs(self) -> "Config":
+        unknown = [run for run in self.run_numbers() if run not in SHA256]
+        if unknown:
+            raise ValueError(f"run {unknown[0]} does not exist: there are 0 to {max(SHA256)}")
+        return self
+
+
+def files(config: Config, folder: str) -> dict[str, str]:
+    """Return the raw file of each run; the workflow downloads those that are not there."""
+    return {str(run): f"{folder}/{run}.csv" for run in config.run_numbers()}
+
+
+def read(config: Config, run: str, path: str, system: System) -> Recording:
+    """Read a run, checked against its published SHA-256."""
+    return read_markers(path, run, check(path, int(run)), 1 / config.rate_hz, system)
 
 
 def local_folder(configured: str | None) -> str | None:

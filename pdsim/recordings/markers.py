@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.runtime.errors import PdsimError
+from pdsim.systems.system import System
 
 
 def read_pixels(path: str | Path) -> np.ndarray:
@@ -48,3 +50,25 @@ def joint_angles(pixels: np.ndarray) -> np.ndarray:
     links = np.diff(pixels, axis=1)
     absolute = np.unwrap(np.arctan2(links[..., 1], links[..., 0]), axis=0)
     return np.stack([absolute[:, 0], absolute[:, 1] - absolute[:, 0]], axis=1)
+
+
+def read_markers(path: str, run: str, digest: str, frame_time: float, system: System) -> Recording:
+    """Read a run of the double pendulum: both angles are observed, nothing acts on it.
+
+    Args:
+        digest: SHA-256 of the file.
+        frame_time: [s].
+    """
+    names = [channel.name for channel in system.channels]
+    if not {"q0", "q1"} <= set(names) or system.inputs:
+        raise PdsimError(
+            f"recording.source: markers show the angles q0 and q1 of a free double pendulum, but "
+            f"{system.name} has channels {', '.join(names)}"
+            + (f" and inputs {', '.join(i.name for i in system.inputs)}" if system.inputs else "")
+        )
+    angles = joint_angles(read_pixels(path))
+    observed = np.full((len(angles), len(names)), np.nan)
+    observed[:, [names.index("q0"), names.index("q1")]] = angles
+    nothing = np.zeros((len(angles), 0))
+    count = len(system.state)
+    return unsmoothed(run, frame_time, observed, nothing, count, source=path, sha256=digest)

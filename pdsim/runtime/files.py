@@ -59,22 +59,45 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def write_folder_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Call ``write`` on a new folder, then rename it to ``path``, which it replaces."""
+def write_folder_atomically(
+    path: str | Path, write: Callable[[Path], object], own: Callable[[Path], bool]
+) -> None:
+    """Call ``write`` on a new folder, then rename it to ``path``.
+
+    Args:
+        own: whether an existing folder holds what such a call wrote and nothing else; only then is
+            it replaced.
+
+    Raises:
+        PdsimError: there is something else at ``path``, which stays as it is.
+    """
     path = Path(path)
+    if path.is_symlink() or (path.exists() and not (path.is_dir() and own(path))):
+        raise PdsimError(
+            f"{path}: there is something else already, which is not touched; name another folder"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as scratch:
         temporary = Path(scratch) / path.name
         temporary.mkdir()
         write(temporary)
         if path.exists():
-            shutil.rmtree(path)
+            # Moved beside first: what stands there goes only once the new one is whole.
+            path.rename(Path(scratch) / "before")
         temporary.replace(path)
 
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file atomically."""
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def read_text(path: str | Path) -> str:
+    """Read a text file, or say which is missing."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PdsimError(f"{path}: cannot be read: {error}") from error
 
 
 def write_dataset(path: str | Path, data: xr.Dataset | xr.DataTree) -> None:
