@@ -1,7 +1,7 @@
 """The NetCDF layout of a posterior, as ArviZ reads it.
 
 Groups: ``posterior`` (one variable per parameter, dims ``(chain, draw)``, physical units),
-``sample_stats``, ``prior``, ``shooting`` (start states and defects of the windows), ``history``
+``sample_stats``, ``combinations`` (what the motion can determine), ``prior``, ``shooting`` (start states and defects of the windows), ``history``
 (one value per iteration), ``course`` (the draws as they stood after more and more roll-outs) and
 ``convergence`` (R-hat and effective sample size of Markov chains). Particles are one chain; the
 attribute ``sample_kind`` tells what the draws are.
@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import xarray as xr
 
 from pdsim.runtime.files import read_dataset
 from pdsim.parameters import ParameterSpace
+from pdsim.systems.simulator import Simulator
 
 
 def parameter_group(space: ParameterSpace, physical: np.ndarray, dims: Sequence[str]) -> xr.Dataset:
@@ -41,8 +43,36 @@ def parameter_group(space: ParameterSpace, physical: np.ndarray, dims: Sequence[
 _DRAWS = ("chain", "draw")
 
 
+def combination_group(simulator: Simulator, physical: np.ndarray) -> xr.Dataset:
+    """What the motion can determine, where the system knows it; one variable each.
+
+    Args:
+        physical: (chain, draw, M).
+    """
+    system, space, _ = simulator
+
+    def combine(unit):
+        found = system.combinations(space.system_parameters(unit))
+        return {name: value for name, (value, _) in found.items()}
+
+    unit = space.to_unit(physical.reshape(-1, physical.shape[-1]))
+    values = jax.vmap(combine)(unit)
+    defaults = {name: parameter.default for name, parameter in system.parameters.items()}
+    units = {name: unit for name, (_, unit) in system.combinations(defaults).items()}
+    return xr.Dataset(
+        {
+            name: (
+                _DRAWS,
+                np.asarray(value, np.float64).reshape(physical.shape[:2]),
+                {"units": units[name]},
+            )
+            for name, value in values.items()
+        }
+    )
+
+
 def assemble(
-    space: ParameterSpace,
+    simulator: Simulator,
     *,
     draws: np.ndarray,
     chain_count: int,
@@ -57,6 +87,7 @@ def assemble(
     """Assemble the file.
 
     Args:
+        simulator: whose parameters were estimated.
         draws, prior_draws: (draw, M) physical values, chain by chain.
         chain_count: chains the draws come from.
         sample_stats: name → (draw,).
@@ -66,7 +97,9 @@ def assemble(
         convergence: name → (M,).
         attributes: config, fingerprint, versions, device, seed, …; no wall-clock times.
     """
-    posterior = parameter_group(space, draws.reshape(chain_count, -1, space.dimension), _DRAWS)
+    space = simulator.space
+    by_chain = draws.reshape(chain_count, -1, space.dimension)
+    posterior = parameter_group(space, by_chain, _DRAWS)
     snapshots = parameter_group(space, course["draws"], ("snapshot", "draw"))
     return xr.DataTree.from_dict(
         {
@@ -79,6 +112,7 @@ def assemble(
                 },
                 coords=posterior.coords,
             ),
+            "combinations": combination_group(simulator, by_chain),
             "prior": parameter_group(space, prior_draws[None], _DRAWS),
             "shooting": shooting,
             "history": xr.Dataset(

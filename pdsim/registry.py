@@ -26,7 +26,38 @@ NAMES: dict[str, tuple[str, ...]] = {
         "svgd",
         "csvgd",
     ),
+    # In the order of the tables' rows.
+    "metrics": (
+        "kl",
+        "mmd",
+        "log_likelihood",
+        "rmse",
+        "energy_score",
+        "coverage",
+        "parameters",
+        "credible_rank",
+        "convergence",
+        "work",
+    ),
+    # In the order of the report.
+    "figures": (
+        "course",
+        "convergence",
+        "densities",
+        "landscape",
+        "posteriors",
+        "density",
+        "posterior",
+        "windows",
+        "statistics",
+        "training",
+        "calibration",
+        "bayessim_densities",
+        "bayessim_posteriors",
+    ),
 }
+# Metrics that are followed over the course of an estimation, which takes as long as all others.
+COURSE_METRICS = ("kl", "mmd", "log_likelihood", "rmse", "energy_score", "coverage", "parameters")
 
 
 def module_name(room: str, name: str) -> str:

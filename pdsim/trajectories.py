@@ -1,50 +1,106 @@
 """The layout of a set of trajectories, and how it is cut into shooting windows.
 
-A trajectories file has dims ``(trajectory, time, channel)`` and holds
+A trajectories file has dims ``(trajectory, time, channel)`` and is the only place later stages take
+recordings, inputs, start states and truths from. It holds
 
-- ``observed``: what the sensors showed; velocities are finite differences at the nominal rate,
-- ``smoothed``: the state estimated from the positions by a local polynomial,
-- ``split``: ``train`` or ``test`` for each trajectory; ``source``, ``first_frame``, ``sha256``.
+- ``observed``: what the sensors showed, NaN where nothing was observed and beyond a trajectory's
+  ``length``,
+- ``input``: (trajectory, time, input), where the system has some; row k acts from frame k to k + 1,
+- ``states``: (trajectory, time, state) estimated states, first guesses of the windows' starts,
+- ``start``, ``start_covariance``: state at frame 0 and the covariance of its error,
+- ``truth``: (trajectory, system_parameter), NaN where not known; ``population_mean`` and
+  ``population_covariance`` (parameter) of the distribution the truths were drawn from, if any,
+- ``split``: ``train`` or ``test`` for each trajectory; ``run``, ``segment``, ``first_frame``,
+  ``length``, ``source``, ``sha256``.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
 
+from pdsim.parameters import ParameterSpace
+from pdsim.recordings.recording import Recording
 from pdsim.runtime.errors import PdsimError
-from pdsim.systems.system import System
+from pdsim.systems.system import POSITIONS, Quantity, System
+
+
+def _padded(arrays: Sequence[np.ndarray], frames: int) -> np.ndarray:
+    """Stack arrays (frame, …) of different lengths, NaN beyond their ends."""
+    stacked = np.full((len(arrays), frames, *arrays[0].shape[1:]), np.nan)
+    for row, array in zip(stacked, arrays, strict=True):
+        row[: len(array)] = array
+    return stacked
+
+
+def _coordinates(dim: str, quantities: Sequence[Quantity]) -> dict[str, tuple]:
+    return {
+        dim: (dim, [quantity.name for quantity in quantities]),
+        f"{dim}_unit": (dim, [quantity.unit for quantity in quantities]),
+        f"{dim}_kind": (dim, [quantity.kind for quantity in quantities]),
+    }
 
 
 def trajectory_set(
-    system: System, observed, smoothed, *, frame_time: float, split, source, attributes
+    system: System,
+    recordings: Sequence[Recording],
+    splits: Sequence[str],
+    attributes: dict,
 ) -> xr.Dataset:
     """Assemble the dataset of a trajectories file.
 
     Args:
-        observed: (trajectory, time, channel), in the system's channel units.
-        smoothed: (trajectory, time, state).
-        frame_time: [s].
-        split: "train" or "test" for each trajectory.
-        source: where each trajectory came from, a mapping of name → one value per trajectory.
+        recordings: windows, all with the same time between frames.
+        splits: "train" or "test" for each.
         attributes: provenance of the whole set.
     """
-    count, frames, _ = observed.shape
-    return xr.Dataset(
-        {
-            "observed": (("trajectory", "time", "channel"), observed),
-            "smoothed": (("trajectory", "time", "state"), smoothed),
-        },
-        coords={
-            "trajectory": np.arange(count),
-            "time": ("time", np.arange(frames) * frame_time, {"units": "s"}),
-            "channel": [channel.name for channel in system.channels],
-            "channel_unit": ("channel", [channel.unit for channel in system.channels]),
-            "channel_kind": ("channel", [channel.kind for channel in system.channels]),
-            "state": list(system.state),
-            "split": ("trajectory", list(split)),
-            **{name: ("trajectory", list(values)) for name, values in source.items()},
-        },
-        attrs={"frame_time": frame_time, **attributes},
-    )
+    frame_time = recordings[0].frame_time
+    for recording in recordings:
+        if abs(recording.frame_time / frame_time - 1) > 1e-9:
+            raise PdsimError(
+                f"{recording.source}: {recording.frame_time:g} s between frames, but "
+                f"{recordings[0].source} has {frame_time:g} s; resample them to one rate"
+            )
+    frames = max(recording.frames for recording in recordings)
+    known = sorted({name for recording in recordings for name in recording.truth})
+    variables = {
+        "observed": (
+            ("trajectory", "time", "channel"),
+            _padded([recording.observed for recording in recordings], frames),
+        ),
+        "states": (
+            ("trajectory", "time", "state"),
+            _padded([recording.states for recording in recordings], frames),
+        ),
+        "start": (("trajectory", "state"), np.stack([r.start for r in recordings])),
+        "start_covariance": (
+            ("trajectory", "state", "other_state"),
+            np.stack([r.start_covariance for r in recordings]),
+        ),
+    }
+    coords = {
+        "trajectory": np.arange(len(recordings)),
+        "time": ("time", np.arange(frames) * frame_time, {"units": "s"}),
+        **_coordinates("channel", system.channels),
+        **_coordinates("state", system.state),
+        "other_state": [quantity.name for quantity in system.state],
+        "split": ("trajectory", list(splits)),
+        "run": ("trajectory", [r.run for r in recordings]),
+        "segment": ("trajectory", [r.segment for r in recordings]),
+        "first_frame": ("trajectory", [r.first_frame for r in recordings]),
+        "length": ("trajectory", [r.frames for r in recordings]),
+        "source": ("trajectory", [r.source for r in recordings]),
+        "sha256": ("trajectory", [r.sha256 for r in recordings]),
+    }
+    if system.inputs:
+        inputs = _padded([recording.input for recording in recordings], frames)
+        variables["input"] = (("trajectory", "time", "input"), inputs)
+        coords |= _coordinates("input", system.inputs)
+    if known:
+        table = [[r.truth.get(name, np.nan) for name in known] for r in recordings]
+        variables["truth"] = (("trajectory", "system_parameter"), np.array(table, float))
+        coords["system_parameter"] = known
+    return xr.Dataset(variables, coords=coords, attrs={"frame_time": frame_time, **attributes})
 
 
 def select(trajectories: xr.Dataset, split: str) -> xr.Dataset:
@@ -55,27 +111,97 @@ def select(trajectories: xr.Dataset, split: str) -> xr.Dataset:
     return chosen
 
 
-def windows(observed: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Cut trajectories into shooting windows (Sec. IV-C).
+def is_test(trajectories: xr.Dataset) -> np.ndarray:
+    """Tell of each trajectory whether it is held out, (trajectory,)."""
+    return trajectories["split"].values == "test"
 
-    Window w starts at frame w·h and predicts frames w·h + 1 … (w + 1)·h; the last frame it
-    predicts is the frame at which the next window starts.
 
-    Args:
-        observed: (trajectory, time, channel); frame 0 is the start and is not predicted.
-        count: number of windows.
+def is_position(trajectories: xr.Dataset) -> np.ndarray:
+    """Tell of each channel whether it is an angle or a position, (channel,)."""
+    return np.isin(trajectories["channel_kind"].values, POSITIONS)
 
-    Returns:
-        ``(targets, starts)``: targets (h, trajectory, window, channel), NaN beyond the recording
-        in the last window; the frame each window starts at, (window,).
+
+def channel_labels(trajectories: xr.Dataset) -> list[str]:
+    """Name and unit of each channel."""
+    pairs = zip(trajectories["channel"].values, trajectories["channel_unit"].values, strict=True)
+    return [f"{name} [{unit}]" for name, unit in pairs]
+
+
+def window_title(trajectories: xr.Dataset, trajectory: int) -> str:
+    """Where a trajectory comes from, for titles and tables."""
+    one = trajectories.isel(trajectory=trajectory)
+    name = str(one["segment"].values)
+    where = f"run {one['run'].values!s}, from frame {int(one['first_frame'])}"
+    return f"{name} ({where})" if name else where
+
+
+def inputs_of(trajectories: xr.Dataset) -> np.ndarray:
+    """What acted during every frame that is predicted, (trajectory, time − 1, I); I may be 0."""
+    if "input" not in trajectories:
+        return np.zeros((trajectories.sizes["trajectory"], trajectories.sizes["time"] - 1, 0))
+    return np.nan_to_num(trajectories["input"].values[:, :-1])
+
+
+def true_parameters(trajectories: xr.Dataset, space: ParameterSpace) -> np.ndarray | None:
+    """True values of the estimated parameters of each trajectory, (trajectory, M), physical units.
+
+    NaN where they are not known; None if none is of any.
     """
-    trajectories, frames, channels = observed.shape
-    length = -(-(frames - 1) // count)
-    if length * (count - 1) >= frames - 1:
+    if "truth" not in trajectories:
+        return None
+    known = {str(name): i for i, name in enumerate(trajectories["system_parameter"].values)}
+    table = trajectories["truth"].values
+    columns = []
+    for parameter in space.parameters:
+        values = [table[:, known[name]] for name in parameter.sets if name in known]
+        if len(values) < len(parameter.sets):
+            columns.append(np.full(len(table), np.nan))
+        else:
+            same = np.all([value == values[0] for value in values], axis=0)
+            columns.append(np.where(same, values[0], np.nan))
+    truth = np.stack(columns, axis=1)
+    return truth if np.isfinite(truth).any() else None
+
+
+def known_truth(trajectories: xr.Dataset, space: ParameterSpace) -> np.ndarray | None:
+    """True parameters (M,) that all training recordings have in common, if every one is known."""
+    truth = true_parameters(select(trajectories, "train"), space)
+    if truth is None or not np.isfinite(truth).all() or (truth != truth[0]).any():
+        return None
+    return truth[0]
+
+
+def common_frames(trajectories: xr.Dataset) -> int:
+    """Frames that every trajectory of the set has."""
+    return int(trajectories["length"].values.min())
+
+
+def window_length(frames: int, count: int) -> int:
+    """Frames predicted by each of ``count`` windows of a recording.
+
+    Raises:
+        PdsimError: no frame is left for the last window.
+    """
+    predicted = frames - 1
+    if not _fits(predicted, count):
+        fitting = [n for n in range(1, predicted + 1) if _fits(predicted, n)]
+        below = max(n for n in fitting if n < count)
+        above = [n for n in fitting if n > count]
+        near = f"{below} or {min(above)}" if above else str(below)
         raise PdsimError(
-            f"{frames} frames cannot be cut into {count} windows; use at most {(frames - 1) // 2}"
+            f"likelihood.window_count: {frames} frames cannot be cut into {count} windows of equal "
+            f"length with one left for the last; use {near}"
         )
-    padded = np.full((trajectories, count * length, channels), np.nan)
-    padded[:, : frames - 1] = observed[:, 1:]
-    targets = padded.reshape(trajectories, count, length, channels)
-    return np.moveaxis(targets, 2, 0), np.arange(count) * length
+    return -(-predicted // count)
+
+
+def _fits(predicted: int, count: int) -> bool:
+    return -(-predicted // count) * (count - 1) < predicted
+
+
+def windows(values: np.ndarray, length: int, count: int, fill: float) -> np.ndarray:
+    """Cut (trajectory, frame, …) into windows, (length, trajectory, count, …), ``fill`` beyond."""
+    trajectories, frames, *rest = values.shape
+    padded = np.full((trajectories, count * length, *rest), fill)
+    padded[:, :frames] = values
+    return np.moveaxis(padded.reshape(trajectories, count, length, *rest), 2, 0)

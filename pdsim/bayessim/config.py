@@ -4,7 +4,8 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from pdsim.config.runs import BudgetConfig, Count, Positive, Section
+from pdsim.config.runs import BudgetConfig
+from pdsim.config.section import Count, Positive, Section
 
 Statistic = Literal["downsampled", "difference", "summary", "signature"]
 Density = Literal["mdn", "mdrff_rbf", "mdrff_matern52"]

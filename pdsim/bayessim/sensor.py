@@ -19,24 +19,8 @@ class SensorNoise(NamedTuple):
     start: np.ndarray
 
 
-def position_noise(position: np.ndarray) -> np.ndarray:
-    """Standard deviation of white noise in sampled positions, from their fourth differences.
-
-    Motion that is sampled well leaves nothing in them, and white noise of variance σ² leaves
-    (1 + 16 + 36 + 16 + 1) σ² = 70 σ².
-
-    Args:
-        position: (trajectory, time, joint).
-
-    Returns:
-        (joint,), in the unit of the positions.
-    """
-    fourth = np.diff(position, n=4, axis=1)
-    return np.sqrt((fourth**2).mean(axis=(0, 1)) / 70)
-
-
 def sensor_noise(
-    kind: np.ndarray,
+    position: np.ndarray,
     deviation: np.ndarray,
     shape: tuple[int, int],
     frame_time: float,
@@ -49,7 +33,7 @@ def sensor_noise(
     all three are linear.
 
     Args:
-        kind: "position" or "velocity" of each channel, in the order of the joints.
+        position: (channel,) which are positions; the others are their velocities, in this order.
         deviation: (joint,) of the positions' noise.
         shape: trajectories and frames.
         frame_time: [s].
@@ -57,10 +41,10 @@ def sensor_noise(
     count, frames = shape
     margin = smoothing.frames // 2
     white = deviation * random.normal(size=(count, margin + frames + 1, len(deviation)))
-    channels = np.zeros((count, frames, len(kind)))
-    channels[..., kind == "position"] = white[:, margin:-1]
+    channels = np.zeros((count, frames, len(position)))
+    channels[..., position] = white[:, margin:-1]
     rate = (white[:, margin + 1 :] - white[:, margin - 1 : -2]) / (2 * frame_time)
-    channels[..., kind == "velocity"] = rate
+    channels[..., ~position] = rate
     # Every trajectory is one more column for the filter.
     around = np.moveaxis(white[:, : smoothing.frames], 1, 0)
     smoothed = smoothed_state(around.reshape(smoothing.frames, -1), frame_time, smoothing)[margin]

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from pdsim.bayessim.config import StatisticsConfig
 from pdsim.bayessim.signature import signature
@@ -44,6 +45,20 @@ def signature_of(x: jax.Array, config: StatisticsConfig) -> jax.Array:
 
 def _flat(x: jax.Array) -> jax.Array:
     return x.reshape(x.shape[0], -1)
+
+
+# Trajectories of which a statistic is computed at once.
+_CHUNK = 1000
+
+
+def compute(name: str, config: StatisticsConfig, x: np.ndarray) -> np.ndarray:
+    """Return the statistic of trajectories (n, time, channel) as (n, features), in float64."""
+    function = jax.jit(lambda part: STATISTICS[name](part, config))
+    parts = [
+        np.asarray(function(jnp.asarray(x[i : i + _CHUNK], float)))
+        for i in range(0, len(x), _CHUNK)
+    ]
+    return np.concatenate(parts)
 
 
 STATISTICS = {

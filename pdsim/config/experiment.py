@@ -1,89 +1,110 @@
-"""What an experiment is: the YAML files under config/experiments as typed models.
+"""What an experiment is: a YAML file, as under config/experiments, as a typed model.
 
 The JSON schema (config/schema), the table of keys (config/README.md) and the error messages all
-come from the models here. A stage is given the sections it uses and nothing else, and the
-workflow tracks exactly these.
+come from the models here and in the rooms. A stage is given its slice and nothing else
+(``pdsim.config.slices``).
 """
 
-import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
+from pdsim import registry
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.config.messages import close_name, explain, read_yaml
-from pdsim.runtime.errors import PdsimError
+from pdsim.config.runs import BudgetConfig, Identity, Run, TuningConfig
+from pdsim.config.section import Name, Section
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.recordings.config import RecordingConfig
-from pdsim.config.runs import (
-    SETTINGS,
-    BudgetConfig,
-    Run,
-    Section,
-    TuningConfig,
-    WorkConfig,
-)
+from pdsim.runtime.errors import PdsimError
 from pdsim.systems.config import SimulatorConfig
-
-
-def check_method(method: str, shooting: str) -> None:
-    """Refuse an estimator that does not exist, or not with this shooting."""
-    try:
-        Run.model_validate({"method": method, "shooting": shooting})
-    except ValidationError as error:
-        raise explain(error, "command line", Run) from None
 
 
 class ExperimentConfig(Section):
     """One experiment."""
 
     title: str = Field(description="heading of the report")
-    description: str = Field(description="what the reader should know first")
+    description: str = Field("", description="what the reader should know first")
     notes: tuple[str, ...] = Field((), description="paragraphs for the report's discussion")
     simulator: SimulatorConfig
-    recording: RecordingConfig
+    recording: RecordingConfig = Field(description="a data source, told apart by `source`")
     likelihood: LikelihoodConfig
     runs: tuple[Run, ...] = Field(min_length=1, description="what is estimated and compared")
     seeds: tuple[int, ...] = Field((0,), min_length=1, description="one job each")
-    budgets: dict[str, BudgetConfig] = Field(min_length=1, description="by name: quick, paper")
+    budgets: dict[Name, BudgetConfig] = Field(min_length=1, description="by name: quick, paper")
     tuning: TuningConfig = TuningConfig()
     precision: Literal["float64", "float32"] = Field("float64", description="of all arithmetic")
     paper_table: bool = Field(False, description="print the published numbers beside ours")
     detailed: tuple[str, ...] = Field(
-        ("svgd", "csvgd"), description="methods whose pair plots and windows the report shows"
+        ("svgd", "csvgd"),
+        description="methods or runs whose pair plots and windows the report shows",
     )
     bayessim: BayesSimConfig | None = Field(
-        None, description="likelihood-free variants to train beside the runs; none: no such"
+        None, description="likelihood-free variants to train, each one more run; null: no such"
     )
     landscape: tuple[str, str] | None = Field(
         None, description="two parameters to draw the likelihood over; every truth must be known"
     )
+    _folder: Path = PrivateAttr(Path())
 
     @model_validator(mode="after")
     def _check(self) -> "ExperimentConfig":
-        pairs = [(run.method, run.shooting) for run in self.runs]
-        for name, values in (("runs", pairs), ("seeds", self.seeds)):
-            if len(set(values)) != len(values):
-                raise ValueError(f"{name} holds an entry twice")
-        strange = set(self.detailed) - set(SETTINGS)
+        names = [identity.run for identity in self.identities()]
+        for what, values in (("runs", names), ("seeds", list(self.seeds))):
+            twice = [value for i, value in enumerate(values) if value in values[:i]]
+            if twice:
+                raise ValueError(f"{what}: {twice[0]!r} is there twice; give each a name of its own")
+        if not all(0 <= seed < 2**32 for seed in self.seeds):
+            raise ValueError(f"seeds must be from 0 to {2**32 - 1} (got {list(self.seeds)})")
+        known = {*names, *registry.NAMES["inference"]}
+        strange = sorted(set(self.detailed) - known)
         if strange:
-            raise ValueError(f"detailed: no such method: {sorted(strange)}")
-        population = self.recording.camera and self.recording.camera.population
-        if population and list(population.parameters) != list(self.simulator.parameters):
-            raise ValueError(
-                "recording.camera.population.parameters must be those of simulator.parameters, "
-                "in their order"
-            )
+            raise ValueError(f"detailed: no such method or run: {strange}")
         if self.landscape is not None:
             unknown = [name for name in self.landscape if name not in self.simulator.parameters]
-            untrue = [n for n, p in self.simulator.parameters.items() if p.truth is None]
-            if unknown or untrue or self.landscape[0] == self.landscape[1]:
+            if unknown or self.landscape[0] == self.landscape[1]:
                 raise ValueError(
-                    "landscape needs two different estimated parameters, and the truth of all "
-                    f"(unknown: {unknown}, without truth: {untrue})"
+                    f"landscape needs two different estimated parameters (unknown: {unknown})"
                 )
         return self
+
+    @property
+    def folder(self) -> Path:
+        """Where the file is that it was read from."""
+        return self._folder
+
+    def identities(self) -> list[Identity]:
+        """Name, method and shooting of every run, BayesSim's variants at the end."""
+        return [run.identity for run in self.runs] + self.variants()
+
+    def variants(self) -> list[Identity]:
+        """BayesSim's variants as runs."""
+        names = self.bayessim.variants() if self.bayessim else []
+        return [Identity(f"bayessim_{name}", "bayessim", "none") for name in names]
+
+    def identity(self, name: str) -> Identity:
+        """Return the run of that name, or say which there are."""
+        known = {identity.run: identity for identity in self.identities()}
+        if name not in known:
+            raise PdsimError(
+                f"no run is called {name!r} in experiment {self.title!r}{close_name(name, known)}"
+            )
+        return known[name]
+
+    def run(self, name: str) -> Run:
+        """Return the estimator's run of that name, or say which there are."""
+        known = {run.identity.run: run for run in self.runs}
+        if name not in known:
+            raise PdsimError(
+                f"no estimator's run is called {name!r} in experiment {self.title!r}"
+                f"{close_name(name, known)}"
+            )
+        return known[name]
+
+    def shows(self, identity: Identity) -> bool:
+        """Whether the report shows a run in detail."""
+        return bool({identity.run, identity.method} & set(self.detailed))
 
     def budget(self, name: str) -> BudgetConfig:
         """Return the budget of that name, or say which there are."""
@@ -94,155 +115,109 @@ class ExperimentConfig(Section):
             )
         return self.budgets[name]
 
-    def run(self, method: str, shooting: str) -> Run:
-        """Return a run of the config, or one with default settings."""
-        for run in self.runs:
-            if (run.method, run.shooting) == (method, shooting):
-                return run
-        return Run.model_validate({"method": method, "shooting": shooting})
-
-    def inference_options(
-        self,
-        method: str,
-        shooting: str,
-        budget: WorkConfig,
-        settings: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Everything of the config that an inference job depends on, as JSON values.
-
-        Args:
-            settings: of the estimator; default: those of the config.
-        """
-        if settings is None:
-            settings = self.run(method, shooting).settings
-        return {
-            "simulator": _without_truth(self.simulator),
-            "likelihood": self.likelihood.model_dump(mode="json"),
-            "estimator": SETTINGS[method].model_validate(settings).model_dump(mode="json"),
-            "budget": budget.model_dump(mode="json", include=set(WorkConfig.model_fields)),
-            "precision": self.precision,
-        }
-
-    def bayessim_options(self, budget: BudgetConfig) -> dict[str, Any]:
-        """Everything of the config that BayesSim's jobs depend on, as JSON values."""
+    def trained(self, budget: str) -> BayesSimConfig:
+        """Return BayesSim's section within a budget."""
         if self.bayessim is None:
             raise PdsimError(f"{self.title}: bayessim: this section is missing")
+        return self.bayessim.within(self.budget(budget))
+
+    @property
+    def source(self):
+        """The module of the recording's source."""
+        return registry.load("recordings", self.recording.source)
+
+    @property
+    def holds_out(self) -> bool:
+        """Whether there is a test set."""
+        return self.recording.holds_out
+
+    def system(self):
+        """Build the system."""
+        from pdsim.systems.simulator import build_system  # jax is imported only for real configs
+
+        return build_system(self.simulator)
+
+    def defaults(self) -> dict[str, float]:
+        """Default of every parameter of the system."""
+        return {name: entry.default for name, entry in self.system().parameters.items()}
+
+    def quantities(self) -> dict[str, list[tuple[str, str, str]]]:
+        """Name, unit and kind of the system's state, channels and inputs."""
+        system = self.system()
+        groups = {"state": system.state, "channel": system.channels, "input": system.inputs}
         return {
-            "simulator": _without_truth(self.simulator),
-            "likelihood": self.likelihood.model_dump(mode="json"),
-            "bayessim": self.bayessim.within(budget).model_dump(mode="json"),
-            "budget": {"particle_count": budget.particle_count},
-            "precision": self.precision,
+            group: [(q.name, q.unit, q.kind) for q in quantities]
+            for group, quantities in groups.items()
         }
 
-    def section(self, *names: str) -> dict[str, Any]:
-        """Return sections of the config as JSON values."""
-        return self.model_dump(mode="json", include=set(names))
+    def unit(self) -> str:
+        """Unit of errors in position channels: theirs, or - where they have several."""
+        from pdsim.systems.system import POSITIONS
 
-
-def _without_truth(simulator: SimulatorConfig) -> dict[str, Any]:
-    dump = simulator.model_dump(mode="json")
-    for parameter in dump["parameters"].values():
-        del parameter["truth"]
-    return dump
+        units = {q.unit for q in self.system().channels if q.kind in POSITIONS}
+        return units.pop() if len(units) == 1 else "-"
 
 
 def load_experiment(path: str | Path) -> ExperimentConfig:
-    """Read and check one experiment file, its parameters against the system's included."""
+    """Read and check one experiment file, against its system and its source included."""
     try:
         experiment = ExperimentConfig.model_validate(read_yaml(path))
     except ValidationError as error:
         raise explain(error, path, ExperimentConfig) from None
-    _check_against_system(experiment, path)
+    experiment._folder = Path(path).parent
+    try:
+        _check_with_system(experiment)
+    except PdsimError as error:
+        raise PdsimError(f"{path}: {error}") from None
     return experiment
 
 
-def _check_against_system(experiment: ExperimentConfig, path: str | Path) -> None:
-    from pdsim.systems import MODULES, load_system  # jax is imported only for real configs
+def _check_with_system(experiment: ExperimentConfig) -> None:
+    """Check what only the system and the source know.
 
-    simulator = experiment.simulator
-    where = f"{path}: simulator"
-    if simulator.system not in MODULES:
+    Raises:
+        PdsimError: names the key from the top of the file.
+    """
+    from pdsim.systems.simulator import check_parameters
+
+    system, recording, source = experiment.system(), experiment.recording, experiment.source
+    check_parameters(experiment.simulator, system)
+    source.check(recording, system)
+    noise = experiment.likelihood.noise
+    observed = set(source.channels(recording, system))
+    if noise is not None and set(noise) != observed:
         raise PdsimError(
-            f"{where}.system: no such system (got {simulator.system!r})"
-            f"{close_name(simulator.system, MODULES)}"
+            f"likelihood.noise: needs exactly the channels {sorted(observed)} (got {sorted(noise)})"
         )
-    system = load_system(simulator.system)
-    set_by: dict[str, str] = {}
-    for name, parameter in simulator.parameters.items():
-        for target in parameter.sets or (name,):
-            if target not in system.parameters:
+    _check_truth(experiment, system)
+    if any(run.shooting == "multiple" for run in experiment.runs):
+        from pdsim.trajectories import window_length
+
+        windows = recording.resolve(None, 1.0)
+        lengths = [w.last - w.first for w in windows if w.split == "train"]
+        if lengths:
+            window_length(max(lengths), experiment.likelihood.window_count)
+
+
+def _check_truth(experiment: ExperimentConfig, system) -> None:
+    """Compare the limits with what the source knows to be true, and the landscape's needs."""
+    defaults = {name: parameter.default for name, parameter in system.parameters.items()}
+    truths = experiment.source.truths(experiment.recording, defaults)
+    for name, parameter in experiment.simulator.parameters.items():
+        targets = parameter.sets or (name,)
+        if experiment.landscape and not all(targets[0] in truth for truth in truths or [{}]):
+            raise PdsimError(f"landscape: needs the truth of every parameter; {name} has none")
+        for truth in truths:
+            value = truth.get(targets[0])
+            if value is not None and not parameter.lower <= value <= parameter.upper:
                 raise PdsimError(
-                    f"{where}.parameters.{name}: {system.name} has no parameter {target!r}"
-                    f"{close_name(target, system.parameters)}"
+                    f"simulator.parameters.{name}: its true value {value:g} {parameter.unit} is "
+                    f"outside the limits {parameter.lower:g} to {parameter.upper:g}"
                 )
-            declared = system.parameters[target].unit
-            if parameter.unit != declared:
-                raise PdsimError(
-                    f"{where}.parameters.{name}.unit: {target} is in {declared!r} "
-                    f"(got {parameter.unit!r}); convert the limits and write unit: {declared}"
-                )
-            if target in set_by:
-                raise PdsimError(
-                    f"{where}.parameters.{name}: {target} is set by {set_by[target]!r} already"
-                )
-            set_by[target] = name
-    for name in simulator.fixed:
-        if name not in system.parameters:
-            raise PdsimError(
-                f"{where}.fixed.{name}: {system.name} has no such parameter"
-                f"{close_name(name, system.parameters)}"
-            )
-        if name in set_by:
-            raise PdsimError(f"{where}.fixed.{name}: it is estimated too; remove it from one")
-    camera = experiment.recording.camera
-    if camera is not None:
-        population = camera.population.parameters if camera.population else {}
-        named = {"parameters": [*camera.parameters]}
-        named |= {f"runs.{i}.parameters": [*run.parameters] for i, run in enumerate(camera.runs)}
-        named["population.parameters"] = [n for names in population.values() for n in names]
-        for key, names in named.items():
-            for name in names:
-                if name not in system.parameters:
-                    raise PdsimError(
-                        f"{path}: recording.camera.{key}.{name}: {system.name} has no such "
-                        f"parameter{close_name(name, system.parameters)}"
-                    )
-    if experiment.likelihood.noise is not None:
-        channels = {channel.name for channel in system.channels}
-        if set(experiment.likelihood.noise) != channels:
-            raise PdsimError(
-                f"{path}: likelihood.noise: needs exactly the channels {sorted(channels)} "
-                f"(got {sorted(experiment.likelihood.noise)})"
-            )
-
-
-class WorkflowConfig(Section):
-    """config/config.yaml: what the workflow runs, and where."""
-
-    groups: dict[str, tuple[str, ...]] = Field(
-        description="named targets, each a list of experiments in config/experiments"
-    )
-    experiment_dir: str = Field("config/experiments", description="folder of experiment files")
-    results: str = Field("results", description="folder of everything that is computed")
-    budget: str = Field("paper", description="budget of every inference job; quick or paper")
-    ibm_dir: str | None = Field(
-        None, description="folder of the IBM recordings; else PDSIM_IBM_DIR, else a download"
-    )
-
-
-def workflow_config(values: dict[str, Any], source: str) -> WorkflowConfig:
-    """Check the workflow's own config."""
-    try:
-        return WorkflowConfig.model_validate(values)
-    except ValidationError as error:
-        raise explain(error, source, WorkflowConfig) from None
-
-
-def schemas() -> dict[str, str]:
-    """Return the JSON schema of each kind of config file, by file name."""
-    return {
-        f"{name}.schema.json": json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False)
-        + "\n"
-        for name, model in (("experiment", ExperimentConfig), ("config", WorkflowConfig))
-    }
+    camera = getattr(experiment.recording, "camera", None)
+    population = camera.population if camera else None
+    if population and list(population.parameters) != list(experiment.simulator.parameters):
+        raise PdsimError(
+            "recording.camera.population.parameters: must be those of simulator.parameters, in "
+            "their order"
+        )

@@ -1,6 +1,7 @@
 """What a user reads when a config file is wrong: file, key, value and remedy."""
 
 import difflib
+import re
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -54,11 +55,62 @@ def explain(error: ValidationError, source: str | Path, model: type[BaseModel]) 
     return PdsimError("\n".join(lines))
 
 
+# More nodes than this, aliases counted each time they are used, are no config.
+_MOST_NODES = 100_000
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML that refuses a key given twice, and only takes true and false for truth values."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"true|True|TRUE|false|False|FALSE"), list("tTfF")
+)
+
+
+def _check_nodes(root: yaml.Node, path: str | Path) -> None:
+    """Walk a document: refuse keys given twice, and documents that grow without end."""
+    count, pending = 0, [root]
+    while pending:
+        node = pending.pop()
+        count += 1
+        if count > _MOST_NODES:
+            raise PdsimError(f"{path}: more than {_MOST_NODES} values, aliases counted each time")
+        if isinstance(node, yaml.SequenceNode):
+            pending.extend(node.value)
+        elif isinstance(node, yaml.MappingNode):
+            first: dict[str, int] = {}
+            for key, value in node.value:
+                line = key.start_mark.line + 1
+                if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                    if key.value in first:
+                        raise PdsimError(
+                            f"{path}: {key.value}: this key is given twice, in lines "
+                            f"{first[key.value]} and {line}; remove one"
+                        )
+                    first[key.value] = line
+                pending.append(value)
+
+
 def read_yaml(path: str | Path) -> Any:
     """Read a YAML file, or say where it is broken."""
     try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise PdsimError(f"{path}: cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
+    except UnicodeDecodeError as error:
+        raise PdsimError(f"{path}: not a text file in UTF-8: {error}") from error
+    try:
+        root = yaml.compose(text, Loader=_Loader)
+        if root is None:
+            return None
+        _check_nodes(root, path)
+        return yaml.load(text, Loader=_Loader)
+    except (yaml.YAMLError, ValueError) as error:
         raise PdsimError(f"{path}: not valid YAML: {error}") from error
+    except RecursionError as error:
+        raise PdsimError(f"{path}: nested too deeply to be a config") from error

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from pdsim.config.runs import Positive, Section
+from pdsim.config.section import Positive, Section
 
 
 class LikelihoodConfig(Section):

@@ -1,5 +1,7 @@
 """The standard deviations of the observation model (Eq. 2)."""
 
+import warnings
+
 import numpy as np
 import xarray as xr
 
@@ -8,9 +10,16 @@ from pdsim.trajectories import select
 
 
 def channel_spread(trajectories: xr.Dataset) -> np.ndarray:
-    """Standard deviation of each channel over time, averaged over the training set, (channel,)."""
+    """Standard deviation of each channel over time, averaged over the training set, (channel,).
+
+    1 for a channel that was never observed: nothing is compared with it.
+    """
     observed = select(trajectories, "train")["observed"].values
-    return np.nanmean(np.nanstd(observed, axis=1), axis=0)
+    with warnings.catch_warnings():
+        # A channel that was not observed has no spread, which is what is asked for below.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        spread = np.nanmean(np.nanstd(observed, axis=1), axis=0)
+    return np.where(np.isfinite(spread), spread, 1.0)
 
 
 def channel_noise(likelihood: LikelihoodConfig, trajectories: xr.Dataset) -> np.ndarray:
@@ -20,7 +29,8 @@ def channel_noise(likelihood: LikelihoodConfig, trajectories: xr.Dataset) -> np.
     noise then stands for model and start-state error as well, which grow with the motion.
     """
     if likelihood.noise is not None:
+        # Only channels that are not observed have no entry.
         names = trajectories["channel"].values
-        return np.array([likelihood.noise[str(name)] for name in names])
+        return np.array([likelihood.noise.get(str(name), 1.0) for name in names])
     assert likelihood.noise_relative is not None
     return likelihood.noise_relative * channel_spread(trajectories)

@@ -1,11 +1,18 @@
-"""Single and multiple shooting: how well simulated trajectories explain recorded ones."""
+"""Single and multiple shooting: how well simulated trajectories explain recorded ones.
+
+Window w of a recording starts at frame w·h and predicts frames w·h + 1 … (w + 1)·h (Sec. IV-C); the
+last frame it predicts is the frame at which the next window starts. Where a shorter recording has
+no frames left, the windows beyond its end see nothing and have no defects.
+"""
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import xarray as xr
 
 from pdsim.likelihood.problem import (
     Linearisation,
@@ -14,9 +21,16 @@ from pdsim.likelihood.problem import (
     trajectory_weights,
 )
 from pdsim.parameters import ParameterSpace
-from pdsim.systems.rollout import squared_error, tangents
+from pdsim.systems.rollout import (
+    over_windows,
+    prepare_windows,
+    rollout,
+    squared_error,
+    tangents,
+)
+from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import System
-from pdsim.trajectories import windows
+from pdsim.trajectories import inputs_of, window_length, windows
 
 
 @partial(
@@ -24,12 +38,15 @@ from pdsim.trajectories import windows
     data_fields=[
         "targets",
         "precisions",
+        "inputs",
+        "first_time",
         "first_start",
         "later_starts",
+        "linked",
         "state_scale",
         "log_normalisation",
     ],
-    meta_fields=["system", "space", "combination", "frame_time", "substeps"],
+    meta_fields=["simulator", "combination", "frame_time"],
 )
 @dataclass(frozen=True)
 class ShootingProblem:
@@ -44,23 +61,37 @@ class ShootingProblem:
     Attributes:
         targets: one (h, trajectory, window) array per channel.
         precisions: 1/σ of each target, 0 where nothing was observed.
+        inputs: one (h, trajectory, window) array per input.
+        first_time: (window,) time at which each window starts [s].
         first_start: (trajectory, state) start states of window 0, known (Sec. III).
         later_starts: (trajectory, window − 1, state) first guess of the others, physical units.
+        linked: (trajectory, window − 1) whether windows 1, 2, … lie within the recording; None if
+            all do.
         state_scale: (state,) physical size of one scaled unit of a shooting variable.
         log_normalisation: (trajectory,) −Σ log(σ √(2π)) over what was observed.
     """
 
     targets: tuple[jax.Array, ...]
     precisions: tuple[jax.Array, ...]
+    inputs: tuple[jax.Array, ...]
+    first_time: jax.Array
     first_start: jax.Array
     later_starts: jax.Array
+    linked: jax.Array | None
     state_scale: jax.Array
     log_normalisation: jax.Array
-    system: System
-    space: ParameterSpace
+    simulator: Simulator
     combination: str
     frame_time: float
-    substeps: int
+
+    @property
+    def system(self) -> System:
+        """The system simulated."""
+        return self.simulator.system
+
+    @property
+    def space(self) -> ParameterSpace:
+        return self.simulator.space
 
     @property
     def rollout_count(self) -> int:
@@ -71,38 +102,60 @@ class ShootingProblem:
 
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p(recordings | position) (particle,) and the scaled defects."""
-        start = self._starts(position) * self.state_scale
-        error, end = squared_error(
-            self.system,
-            self.space.system_parameters(position.parameters[:, None, None, :]),
-            tuple(start[..., i] for i in range(start.shape[-1])),
-            tuple(zip(self.targets, self.precisions, strict=True)),
-            frame_time=self.frame_time,
-            substeps=self.substeps,
+        system, start = self.system, self._starts(position) * self.state_scale
+        prepared = prepare_windows(
+            system, self.space.system_parameters, position.parameters, start.shape[1:3]
         )
+
+        def window(prepared, start, inputs, observed, first_time):
+            error, end = squared_error(
+                system,
+                prepared,
+                system.unpack(start),
+                inputs,
+                observed,
+                first_time=first_time,
+                **self._grid,
+            )
+            return error, system.pack(end)
+
+        observed = tuple(zip(self.targets, self.precisions, strict=True))
+        error, end = over_windows(window)(prepared, start, self.inputs, observed, self.first_time)
         per_trajectory = self.log_normalisation - 0.5 * error.sum(axis=-1)
-        arrived = jnp.stack([variable[:, :, :-1] for variable in end], axis=-1)
-        defects = position.shooting - arrived / self.state_scale
+        defects = self._defects(position.shooting, end[:, :, :-1] / self.state_scale)
         return combine_trajectories(per_trajectory, self.combination), defects
 
     def linearise(self, position: Position) -> Linearisation:
         """Return log p(recordings | position), and residuals and defects with their slopes."""
         start = self._starts(position)
-        windowed = start.shape[2] > 1
+        system, windowed = self.system.forward_mode(), start.shape[2] > 1
+        frames = self.targets[0].shape[0]
         unit = jnp.broadcast_to(
             position.parameters[:, None, None, :],
             (*start.shape[:3], position.parameters.shape[-1]),
         )
+
+        def window(unit, start, inputs, _, first_time):
+            channels, end = rollout(
+                system,
+                system.prepare(self.space.system_parameters(unit)),
+                system.unpack(start * self.state_scale),
+                inputs,
+                frames=frames,
+                first_time=first_time,
+                **self._grid,
+            )
+            return channels, system.pack(end) / self.state_scale
+
+        simulate = over_windows(window)
+
+        def shown(unit, start):
+            channels, end = simulate(unit, start, self.inputs, (), self.first_time)
+            # Channel and frame in front of the batch, and what is saved for the end behind it.
+            return jnp.stack([jnp.moveaxis(x, -1, 0) for x in channels]), jnp.moveaxis(end, -1, 0)
+
         (observed, end), (slopes, end_slopes) = tangents(
-            self.system,
-            self.space.system_parameters,
-            unit,
-            start,
-            scale=self.state_scale,
-            with_start=windowed,
-            frames=self.targets[0].shape[0],
-            frame_time=self.frame_time,
-            substeps=self.substeps,
+            shown, unit, start, with_start=windowed
         )
         # (channel, frame, 1, trajectory, window), to go with a batch of particles.
         target, precision = (jnp.stack(x)[:, :, None] for x in (self.targets, self.precisions))
@@ -111,16 +164,21 @@ class ShootingProblem:
         end_slopes = jnp.moveaxis(end_slopes, (0, 1), (-1, -2))
         per_trajectory = self.log_normalisation - 0.5 * (residuals**2).sum(axis=(-2, -1))
         m = unit.shape[-1]
+        defects = self._defects(position.shooting, jnp.moveaxis(end, 0, -1)[:, :, :-1])
         return Linearisation(
             log_likelihood=combine_trajectories(per_trajectory, self.combination),
             weights=trajectory_weights(per_trajectory, self.combination),
             residuals=residuals,
             residual_parameters=slopes[..., :m],
             residual_start=slopes[:, :, 1:, :, m:],
-            defects=position.shooting - jnp.moveaxis(end, 0, -1)[:, :, :-1],
-            end_parameters=end_slopes[:, :, :-1, :, :m],
-            end_start=end_slopes[:, :, 1:-1, :, m:],
+            defects=defects,
+            end_parameters=self._masked(end_slopes[:, :, :-1, :, :m]),
+            end_start=self._masked(end_slopes[:, :, :-1, :, m:])[:, :, 1:],
         )
+
+    @property
+    def _grid(self) -> dict[str, Any]:
+        return {"frame_time": self.frame_time, "substeps": self.simulator.substeps}
 
     def _starts(self, position: Position) -> jax.Array:
         """Scaled start states of all windows, (particle, trajectory, window, state)."""
@@ -128,6 +186,30 @@ class ShootingProblem:
         first = self.first_start / self.state_scale
         first = jnp.broadcast_to(first[None, :, None, :], (*later.shape[:2], 1, later.shape[-1]))
         return jnp.concatenate([first, later], axis=2)
+
+    def _defects(self, shooting: jax.Array, arrived: jax.Array) -> jax.Array:
+        """Scaled differences of window starts to where the windows before arrived.
+
+        A window beyond its recording's end is held at its first guess, so that it has a density.
+        """
+        if self.linked is not None:
+            arrived = jnp.where(self.linked[..., None], arrived, self.start_shooting())
+        return _scaled_difference(self.system, shooting, arrived, self.state_scale)
+
+    def _masked(self, slopes: jax.Array) -> jax.Array:
+        """Slopes of end states (particle, trajectory, window − 1, …) without those held."""
+        if self.linked is None:
+            return slopes
+        return jnp.where(self.linked[:, :, None, None], slopes, 0.0)
+
+
+def _scaled_difference(system: System, a: jax.Array, b: jax.Array, scale: jax.Array) -> jax.Array:
+    """The system's difference of scaled states (…, S), scaled again."""
+    if type(system).difference is System.difference:
+        return a - b
+    flat = jax.vmap(system.difference)((a * scale).reshape(-1, len(scale)),
+                                       (b * scale).reshape(-1, len(scale)))  # fmt: skip
+    return flat.reshape(a.shape) / scale
 
 
 def _observations_last(x: jax.Array, lead: int = 0) -> jax.Array:
@@ -137,46 +219,55 @@ def _observations_last(x: jax.Array, lead: int = 0) -> jax.Array:
 
 
 def shooting_problem(
-    system: System,
-    space: ParameterSpace,
-    observed: np.ndarray,
-    smoothed: np.ndarray,
+    simulator: Simulator,
+    trajectories: xr.Dataset,
     noise: np.ndarray,
     *,
     window_count: int,
     combination: str,
-    frame_time: float,
-    substeps: int,
     dtype=np.float64,
 ) -> ShootingProblem:
     """Build the problem from training trajectories.
 
     Args:
-        observed: (trajectory, time, channel), NaN where nothing was observed.
-        smoothed: (trajectory, time, state); its first frame is the known start state, and its
-            values at the windows' starts are the first guess of the shooting variables.
+        trajectories: layout of ``pdsim.trajectories``; the start of each is known, and the states
+            at the windows' starts are the first guess of the shooting variables.
         noise: (channel,) standard deviations of the observations.
         window_count: 1 for single shooting.
         combination: "sum" or "product".
-        frame_time, substeps: of the roll-outs.
         dtype: of every array of the problem.
     """
-    targets, starts = windows(observed, window_count)
+    observed, states = trajectories["observed"].values, trajectories["states"].values
+    frame_time = float(trajectories.attrs["frame_time"])
+    length = window_length(observed.shape[1], window_count)
+    # Frame 0 is the start and is not predicted.
+    targets = windows(observed[:, 1:], length, window_count, np.nan)
+    inputs = windows(inputs_of(trajectories), length, window_count, 0.0)
     seen = np.isfinite(targets)
     precision = np.where(seen, 1 / noise, 0.0)
     normalisation = -np.where(seen, np.log(noise * np.sqrt(2 * np.pi)), 0.0)
-    spread = smoothed.std(axis=(0, 1))
-    channels = range(targets.shape[-1])
+    first = length * np.arange(window_count)
+    linked = first[1:] < trajectories["length"].values[:, None] - 1
+    later = states[:, first[1:]]
+    # Beyond its end a recording has no states; its last one is as good a guess as any.
+    last = states[np.arange(len(states)), trajectories["length"].values - 1]
+    later = np.where(linked[..., None], later, last[:, None])
+    spread = np.nanstd(states, axis=(0, 1)) if np.isnan(states).any() else states.std(axis=(0, 1))
     return ShootingProblem(
-        targets=tuple(jnp.asarray(np.nan_to_num(targets[..., c]), dtype) for c in channels),
-        precisions=tuple(jnp.asarray(precision[..., c], dtype) for c in channels),
-        first_start=jnp.asarray(smoothed[:, 0], dtype),
-        later_starts=jnp.asarray(smoothed[:, starts[1:]], dtype),
+        targets=_by_column(np.nan_to_num(targets), dtype),
+        precisions=_by_column(precision, dtype),
+        inputs=_by_column(inputs, dtype),
+        first_time=jnp.asarray(first * frame_time, dtype),
+        first_start=jnp.asarray(trajectories["start"].values, dtype),
+        later_starts=jnp.asarray(later, dtype),
+        linked=None if linked.all() else jnp.asarray(linked),
         state_scale=jnp.asarray(np.where(spread > 0, spread, 1.0), dtype),
         log_normalisation=jnp.asarray(normalisation.sum(axis=(0, 2, 3)), dtype),
-        system=system,
-        space=space,
+        simulator=simulator,
         combination=combination,
         frame_time=frame_time,
-        substeps=substeps,
     )
+
+
+def _by_column(values: np.ndarray, dtype) -> tuple[jax.Array, ...]:
+    return tuple(jnp.asarray(values[..., i], dtype) for i in range(values.shape[-1]))

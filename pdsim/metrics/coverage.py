@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pdsim.metrics.metric import Evidence, Metric
 from pdsim.metrics.score import Score, undefined
 
 
@@ -24,3 +25,10 @@ def coverage(observed: np.ndarray, simulated: np.ndarray, level: float = 0.9) ->
     seen = np.isfinite(observed)
     inside = (observed >= low) & (observed <= high)
     return Score(float(inside[seen].mean()))
+
+
+def _held_out(evidence: Evidence) -> Score:
+    return coverage(evidence.observed[evidence.test], evidence.simulated[evidence.test])
+
+
+METRICS = (Metric("coverage_90", "coverage of 90 % band [-]", _held_out, held_out=True),)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pdsim.metrics.metric import Evidence, Metric
 from pdsim.metrics.score import Score, finite_rows, undefined
 
 
@@ -30,3 +31,12 @@ def credible_rank(draws: np.ndarray, truth: np.ndarray) -> Score:
         return np.einsum("...i,ij,...j->...", z, inverse, z)
 
     return Score(float(np.mean(distance(deviation) < distance(truth - draws.mean(axis=0)))))
+
+
+def _rank(evidence: Evidence) -> Score | None:
+    if evidence.truth is None:
+        return None
+    return credible_rank(evidence.draws, evidence.truth)
+
+
+METRICS = (Metric("credible_rank", "credible rank of truth [-]", _rank),)

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from pdsim.metrics.metric import Evidence, Metric
 from pdsim.metrics.score import Score, finite_rows, undefined
 
 
@@ -28,3 +29,11 @@ def energy_score(observed: np.ndarray, simulated: np.ndarray) -> Score:
         spread = 2 * pdist(x).sum() / len(x) ** 2 if len(x) > 1 else 0.0
         scores.append((miss - 0.5 * spread) / np.sqrt(seen.sum()))
     return Score(float(np.mean(scores)))
+
+
+def _held_out(evidence: Evidence) -> Score:
+    test, spread = evidence.test, evidence.spread
+    return energy_score(evidence.observed[test] / spread, evidence.simulated[test] / spread)
+
+
+METRICS = (Metric("energy_score", "energy score [-]", _held_out, "low", held_out=True),)

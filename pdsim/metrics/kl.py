@@ -3,6 +3,7 @@
 import numpy as np
 
 from pdsim.metrics.distance import nearest_distance
+from pdsim.metrics.metric import Evidence, Metric
 from pdsim.metrics.score import Score, finite_rows, undefined
 
 
@@ -36,3 +37,19 @@ def kl_divergence(p: np.ndarray, q: np.ndarray, neighbour: int = 3) -> Score:
     dimension = p.shape[1]
     mean_log_ratio = np.mean(np.log(to_q) - np.log(to_p))
     return Score(float(dimension * mean_log_ratio + np.log(len(q) / (len(p) - 1))))
+
+
+def _real_sim(evidence: Evidence) -> Score:
+    real, simulated = evidence.sets()
+    return kl_divergence(real, simulated)
+
+
+def _sim_real(evidence: Evidence) -> Score:
+    real, simulated = evidence.sets()
+    return kl_divergence(simulated, real)
+
+
+METRICS = (
+    Metric("kl_real_sim", "KL(real‖sim) [nat]", _real_sim, "low", held_out=True),
+    Metric("kl_sim_real", "KL(sim‖real) [nat]", _sim_real, "low", held_out=True),
+)

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.special import logsumexp
 
+from pdsim.metrics.metric import Evidence, Metric
 from pdsim.metrics.score import Score, undefined
 
 
@@ -24,3 +25,13 @@ def log_likelihood(observed: np.ndarray, simulated: np.ndarray, noise: np.ndarra
     # A roll-out that is not finite explains nothing: its density is 0, and it counts as a draw.
     mixture = logsumexp(log_density, axis=1, b=finite.astype(float)) - np.log(simulated.shape[1])
     return Score(float(np.nanmean(mixture)))
+
+
+def _held_out(evidence: Evidence) -> Score:
+    test = evidence.test
+    return log_likelihood(evidence.observed[test], evidence.simulated[test], evidence.noise)
+
+
+METRICS = (
+    Metric("log_likelihood", "log likelihood [nat]", _held_out, "high", held_out=True),
+)

@@ -12,8 +12,10 @@ from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import write_text
 from pdsim.metrics.score import Score
 
-COLUMNS = ("experiment", "method", "shooting", "seed", "metric", "value", "reason")
-COURSE_COLUMNS = (*COLUMNS[:4], "rollouts", "seconds", *COLUMNS[4:])
+# Whose posterior it is, and what is said of it.
+IDENTITY = ("experiment", "run", "method", "shooting", "seed")
+COLUMNS = (*IDENTITY, "metric", "value", "reason")
+COURSE_COLUMNS = (*IDENTITY, "rollouts", "seconds", *COLUMNS[5:])
 
 
 def score_rows(result: dict[str, Score]) -> list[list[str]]:
@@ -60,6 +62,6 @@ def at_rollouts(table: pd.DataFrame, rollouts: int) -> pd.DataFrame:
         A table with the columns of a metrics file; runs that had no snapshot by then are missing.
     """
     used = table[table["rollouts"] <= rollouts]
-    keys = ["experiment", "method", "shooting", "seed", "metric"]
+    keys = [*IDENTITY, "metric"]
     last = used.sort_values("rollouts", kind="stable").groupby(keys, sort=False).tail(1)
     return last[list(COLUMNS)]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pdsim.metrics.distance import squared_distances
+from pdsim.metrics.metric import Metric
 from pdsim.metrics.score import Score, finite_rows, undefined
 
 
@@ -40,3 +41,6 @@ def mmd(p: np.ndarray, q: np.ndarray) -> Score:
             - 2 * kernel[:n, n:].mean()
         )
     )
+
+
+METRICS = (Metric("mmd", "MMD² [-]", lambda e: mmd(*e.sets()), "low", held_out=True),)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pdsim.metrics.metric import Evidence, Metric
 from pdsim.metrics.score import Score, undefined
 
 
@@ -28,3 +29,35 @@ def rmse(observed: np.ndarray, simulated: np.ndarray) -> Score:
     if np.isnan(values).any():
         return undefined("no draw has a finite roll-out for some trajectory")
     return Score(float(np.median(values)))
+
+
+def _of(evidence: Evidence, simulated: np.ndarray, chosen: np.ndarray) -> Score:
+    """RMSE of the chosen trajectories' position channels."""
+    position, scale = evidence.position, evidence.error_scale
+    observed = evidence.observed[chosen][..., position] / scale
+    return rmse(observed, simulated[chosen][..., position] / scale)
+
+
+def _fitted(evidence: Evidence, chosen: np.ndarray) -> Score | None:
+    if evidence.fitted is None:
+        return None
+    return _of(evidence, evidence.fitted[:, None], chosen)
+
+
+METRICS = (
+    Metric(
+        "rmse",
+        "RMSE held-out [{unit}]",
+        lambda e: _of(e, e.simulated, e.test),
+        "low",
+        held_out=True,
+    ),
+    Metric(
+        "rmse_train",
+        "RMSE training [{unit}]",
+        lambda e: None if e.fitted is None else _of(e, e.simulated, ~e.test),
+        "low",
+    ),
+    Metric("rmse_fitted_start", "", lambda e: _fitted(e, e.test), held_out=True),
+    Metric("rmse_train_fitted_start", "", lambda e: _fitted(e, ~e.test)),
+)

@@ -6,6 +6,7 @@ scaled to pixels, moved with a slowly drifting pivot, and rounded to whole pixel
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from pydantic import Field, model_validator
 
 from pdsim.config.messages import close_name
 from pdsim.config.section import Count, Name, Positive, Section
-from pdsim.recordings.markers import read_markers
+from pdsim.recordings.markers import check_markers, read_markers
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import NumberedRuns
 from pdsim.runtime.errors import PdsimError
@@ -101,15 +102,14 @@ class Config(NumberedRuns):
         return self
 
 
-def check_parameters(config: Config, parameters: Mapping[str, object]) -> None:
-    """Refuse names the system has not.
-
-    Args:
-        parameters: of the system, by name.
+def check(config: Config, system: System) -> None:
+    """Refuse a system, or names of its parameters, that do not go with this source.
 
     Raises:
-        PdsimError: the key is named below ``recording``.
+        PdsimError: names the key.
     """
+    check_markers(system)
+    parameters = system.parameters
     camera = config.camera
     population = camera.population.parameters if camera.population else {}
     named = {"parameters": [*camera.parameters]}
@@ -119,9 +119,25 @@ def check_parameters(config: Config, parameters: Mapping[str, object]) -> None:
         for name in names:
             if name not in parameters:
                 raise PdsimError(
-                    f"recording.camera.{key}.{name}: the system has no such parameter"
-                    f"{close_name(name, parameters)}"
+                    f"recording.camera.{key}.{name}: {system.name} has no such "
+                    f"parameter{close_name(name, parameters)}"
                 )
+
+
+def channels(config: Config, system: System) -> list[str]:
+    """Return the channels that hold values."""
+    del config
+    return [channel.name for channel in system.channels]
+
+
+def truths(config: Config, defaults: Mapping[str, float]) -> list[dict[str, float]]:
+    """True system parameters of each training run; none where they are drawn."""
+    if config.camera.population is not None:
+        return []
+    return [
+        {**defaults, **run_parameters(config.camera, window.run)}
+        for window in config.windows("train")
+    ]
 
 
 def files(config: Config, folder: str) -> dict[str, str]:
@@ -134,6 +150,19 @@ def read(config: Config, run: str, path: str, system: System) -> Recording:
     recording = read_markers(path, run, sha256(path), 1 / config.rate_hz, system)
     truth = json.loads(read_text(Path(path).with_name(TRUTH_FILE)))
     return replace(recording, truth=truth[run])
+
+
+def made(folder: Path) -> bool:
+    """Tell whether a folder holds a recording made by ``make``, and nothing else."""
+    names = {path.name for path in folder.iterdir()}
+    return TRUTH_FILE in names and all(
+        name == TRUTH_FILE or re.fullmatch(r"\d+\.csv", name) for name in names
+    )
+
+
+def population(config: Config) -> PopulationConfig | None:
+    """Return the distribution the runs' parameters are drawn from, where there is one."""
+    return config.camera.population
 
 
 def make(config: Config, defaults: Mapping[str, float], folder: Path) -> None:

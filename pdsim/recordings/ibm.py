@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from pdsim.recordings.markers import read_markers
+from pdsim.recordings.markers import check_markers, read_markers
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import NumberedRuns
 from pdsim.runtime.errors import PdsimError
@@ -62,6 +62,24 @@ class Config(NumberedRuns):
         return self
 
 
+def check(config: Config, system: System) -> None:
+    """Refuse a system that does not go with this source."""
+    del config
+    check_markers(system)
+
+
+def channels(config: Config, system: System) -> list[str]:
+    """Return the channels that hold values."""
+    del config
+    return [channel.name for channel in system.channels]
+
+
+def truths(config: Config, defaults: dict[str, float]) -> list[dict[str, float]]:
+    """Nobody knows."""
+    del config, defaults
+    return []
+
+
 def files(config: Config, folder: str) -> dict[str, str]:
     """Return the raw file of each run; the workflow downloads those that are not there."""
     return {str(run): f"{folder}/{run}.csv" for run in config.run_numbers()}
@@ -69,7 +87,7 @@ def files(config: Config, folder: str) -> dict[str, str]:
 
 def read(config: Config, run: str, path: str, system: System) -> Recording:
     """Read a run, checked against its published SHA-256."""
-    return read_markers(path, run, check(path, int(run)), 1 / config.rate_hz, system)
+    return read_markers(path, run, check_file(path, int(run)), 1 / config.rate_hz, system)
 
 
 def local_folder(configured: str | None) -> str | None:
@@ -77,7 +95,7 @@ def local_folder(configured: str | None) -> str | None:
     return configured or os.environ.get(FOLDER_VARIABLE) or None
 
 
-def check(path: str | Path, run: int) -> str:
+def check_file(path: str | Path, run: int) -> str:
     """Return the file's SHA-256, or refuse a file that is not the published run."""
     if run not in SHA256:
         raise PdsimError(f"the IBM recordings have runs 0 to {max(SHA256)}, not {run}")
@@ -112,6 +130,6 @@ def download(run: int, path: str | Path, timeout: float = 30.0) -> None:
 
     def write(temporary: Path) -> None:
         temporary.write_bytes(content)
-        check(temporary, run)
+        check_file(temporary, run)
 
     write_atomically(path, write)

@@ -52,6 +52,21 @@ def joint_angles(pixels: np.ndarray) -> np.ndarray:
     return np.stack([absolute[:, 0], absolute[:, 1] - absolute[:, 0]], axis=1)
 
 
+def check_markers(system: System) -> None:
+    """Refuse a system whose recordings markers cannot be.
+
+    Raises:
+        PdsimError: names the key below ``recording``.
+    """
+    names = [channel.name for channel in system.channels]
+    if names[:2] != ["q0", "q1"] or system.inputs:
+        raise PdsimError(
+            "recording.source: markers show the angles q0 and q1 of a free double pendulum, but "
+            f"{system.name} has channels {', '.join(names)}"
+            + (f" and inputs {', '.join(i.name for i in system.inputs)}" if system.inputs else "")
+        )
+
+
 def read_markers(path: str, run: str, digest: str, frame_time: float, system: System) -> Recording:
     """Read a run of the double pendulum: both angles are observed, nothing acts on it.
 
@@ -59,16 +74,9 @@ def read_markers(path: str, run: str, digest: str, frame_time: float, system: Sy
         digest: SHA-256 of the file.
         frame_time: [s].
     """
-    names = [channel.name for channel in system.channels]
-    if not {"q0", "q1"} <= set(names) or system.inputs:
-        raise PdsimError(
-            f"recording.source: markers show the angles q0 and q1 of a free double pendulum, but "
-            f"{system.name} has channels {', '.join(names)}"
-            + (f" and inputs {', '.join(i.name for i in system.inputs)}" if system.inputs else "")
-        )
     angles = joint_angles(read_pixels(path))
-    observed = np.full((len(angles), len(names)), np.nan)
-    observed[:, [names.index("q0"), names.index("q1")]] = angles
+    observed = np.full((len(angles), len(system.channels)), np.nan)
+    observed[:, :2] = angles
     nothing = np.zeros((len(angles), 0))
     count = len(system.state)
     return unsmoothed(run, frame_time, observed, nothing, count, source=path, sha256=digest)

@@ -128,6 +128,11 @@ class NumberedRuns(Section):
         return sorted({w.run for split in ("train", "test") for w in self.windows(split)})
 
     @property
+    def holds_out(self) -> bool:
+        """Whether there is a test set."""
+        return len(self.test) > 0
+
+    @property
     def derives_velocities(self) -> bool:
         """Whether velocity channels are finite differences of the positions (appendix II-B)."""
         return True

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "pdsim"
+# What these decide shows in the params of every rule: they are left out of all fingerprints.
+LEFT_OUT = ("pdsim.registry", "pdsim.config")
 ROOT = Path(__file__).parents[1]
 
 
@@ -53,7 +55,9 @@ def _digest_and_imports(module: str) -> tuple[str, tuple[str, ...]]:
     own = sorted(
         name
         for name in imported
-        if (name == PACKAGE or name.startswith(f"{PACKAGE}.")) and _path(name) is not None
+        if (name == PACKAGE or name.startswith(f"{PACKAGE}."))
+        and not any(name == out or name.startswith(f"{out}.") for out in LEFT_OUT)
+        and _path(name) is not None
     )
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(own)
 

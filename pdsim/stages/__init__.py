@@ -1,18 +1,27 @@
 """One file per stage of the pipeline: what a workflow rule runs, and a person can run.
 
-``modules`` names the code each stage rests on, for the reruns of the workflow.
+A stage reads files, calls the rooms and writes a file. It is a function of its slice of the config
+(``pdsim.config.slices``), named input files and one output; no stage imports another.
 """
 
+from pdsim import registry
 
-def modules(stage: str, *, system: str = "", method: str = "") -> tuple[str, ...]:
+
+def modules(
+    stage: str, *, system: str = "", method: str = "", source: str = "", figure: str = ""
+) -> tuple[str, ...]:
     """Return the modules whose import closure decides a stage's result.
 
-    Systems and estimators are loaded by name, which an import closure cannot follow; a name is
-    that of its module. Nothing is imported here: the workflow asks this for every job.
+    What the config chooses by name is loaded by name, which an import closure cannot follow.
+    Nothing is imported here: the workflow asks this for every job.
     """
     roots = [f"pdsim.stages.{stage}"]
-    if system:
-        roots.append(f"pdsim.systems.{system}")
-    if method:
-        roots.append(f"pdsim.inference.{method}")
+    chosen = {"systems": system, "inference": method, "recordings": source, "figures": figure}
+    roots += [registry.module_name(room, name) for room, name in chosen.items() if name]
+    scored = {
+        "evaluate": registry.NAMES["metrics"],
+        "course": registry.COURSE_METRICS,
+        "summarise": registry.NAMES["metrics"],
+    }
+    roots += [registry.module_name("metrics", name) for name in scored.get(stage, ())]
     return tuple(roots)

@@ -2,41 +2,29 @@
 
 import json
 import logging
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from pdsim.runtime import device
-from pdsim.bayessim.config import BayesSimConfig
-from pdsim.bayessim.density import density, from_arrays
-from pdsim.bayessim.mixture import Mixture
+from pdsim.bayessim.conditioning import conditioned
 from pdsim.bayessim.sampling import Draws, draw_inside
-from pdsim.bayessim.scaling import Scaling
+from pdsim.config.runs import Identity
+from pdsim.config.slices import Condition
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.likelihood.build import build_problem
-from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.problem import Position
 from pdsim.posterior import assemble
-from pdsim.systems.config import SimulatorConfig
+from pdsim.systems.simulator import build_simulator
 
 log = logging.getLogger(__name__)
 
 
-def conditioned(trained: str, inputs: np.ndarray, config: BayesSimConfig, m: int) -> Mixture:
-    """q(θ | ψ) of raw statistics (n, features)."""
-    scale = read_dataset(trained, "scaling")
-    standardised = Scaling(scale["centre"].values, scale["width"].values)(inputs)
-    arrays = read_dataset(trained, "network")
-    net = from_arrays({str(name): values.values for name, values in arrays.data_vars.items()})
-    return density(net, jnp.asarray(standardised), config.density.component_count, m)
-
-
 def condition(
-    options: dict[str, Any],
+    options: Condition,
     *,
-    variant: str,
+    identity: Identity,
     seed: int,
     trajectories: str,
     statistics: str,
@@ -46,29 +34,24 @@ def condition(
     """Write the posterior of a variant, in the layout of every other.
 
     Each training recording is conditioned on, and has an equal share of the draws.
-
-    Args:
-        options: ``simulator``, ``likelihood``, ``bayessim``, ``budget`` and ``precision``.
     """
-    device.configure(options["precision"])
-    config = BayesSimConfig.model_validate(options["bayessim"])
-    simulator = SimulatorConfig.model_validate(options["simulator"])
-    likelihood = LikelihoodConfig.model_validate(options["likelihood"])
-    count = int(options["budget"]["particle_count"])
+    device.configure(options.precision)
+    config, count = options.bayessim.density, options.particle_count
+    simulator = build_simulator(options.simulator)
     data = read_dataset(trajectories)
-    problem = build_problem(simulator, likelihood, data, "single", options["precision"])
-    space = problem.space
+    problem = build_problem(simulator, options.likelihood, data, "single", options.precision)
+    space = simulator.space
     recorded = read_dataset(statistics)["recorded"].values
     shares = np.diff(np.linspace(0, count, len(recorded) + 1).astype(int))
     parts: list[Draws] = []
     for i, share in enumerate(shares):
         one = conditioned(trained, recorded[i : i + 1], config, space.dimension)
-        parts.append(draw_inside(one, int(share), config.density.max_tries, seed + 1000 * i))
+        parts.append(draw_inside(one, int(share), config.max_tries, seed + 1000 * i))
     unit = np.concatenate([part.unit for part in parts])
     outside = np.concatenate([part.outside for part in parts])
     rejected = sum(part.rejected for part in parts)
     position = Position(
-        jnp.asarray(unit, options["precision"]),
+        jnp.asarray(unit, options.precision),
         jnp.zeros((count, problem.rollout_count, 0, len(problem.state_scale))),
     )
     log_likelihood, _ = problem.evaluate(position)
@@ -78,7 +61,7 @@ def condition(
     seconds = float(history["seconds"].values[-1])
     rollouts = int(root["training_count"]) + int(root["lost"])
     tree = assemble(
-        space,
+        simulator,
         draws=physical,
         chain_count=1,
         prior_draws=prior,
@@ -102,14 +85,13 @@ def condition(
         },
         convergence={},
         attributes={
-            "method": "bayessim",
-            "shooting": variant,
+            **identity._asdict(),
             "seed": seed,
             "sample_kind": "iid",
             "ended": "budget",
             "rejected": rejected,
             "moved_to_limits": int((outside > 0).sum()),
-            "config": json.dumps(options, sort_keys=True),
+            "config": json.dumps(options.model_dump(mode="json"), sort_keys=True),
             "fingerprint": root["fingerprint"],
             **device.describe(),
         },

@@ -1,16 +1,20 @@
 """Stage ``course``: the metrics of one posterior as they were after more and more roll-outs."""
 
-from typing import Any
-
 import numpy as np
 
+from pdsim import registry
+from pdsim.config.runs import Identity
+from pdsim.config.slices import Evaluate
+from pdsim.likelihood.noise import channel_noise
+from pdsim.metrics.catalogue import scores
+from pdsim.metrics.long_format import COURSE_COLUMNS, score_rows, write_rows
+from pdsim.metrics.metric import Evidence
 from pdsim.runtime import device
+from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
-from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS, score_rows, write_rows
+from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
-from pdsim.systems.config import SimulatorConfig
-from pdsim.stages.evaluate import parameter_scores, scales, trajectory_scores, true_population
-from pdsim.stages.simulate import roll_out
+from pdsim.trajectories import inputs_of, is_test
 
 # Snapshots that are scored, at most; evenly spread over the logarithm of the roll-outs.
 _POINTS = 12
@@ -23,44 +27,45 @@ def chosen_snapshots(rollouts: np.ndarray) -> np.ndarray:
 
 
 def course(
-    options: dict[str, Any],
+    options: Evaluate,
     *,
-    identity: dict[str, Any],
+    experiment: str,
+    identity: Identity,
+    seed: int,
     trajectories: str,
     posterior: str,
     output: str,
 ) -> None:
-    """Write the metrics of some snapshots in long format.
+    """Write the held-out metrics of some snapshots in long format.
 
     Args:
-        options: ``simulator``, ``recording``, ``likelihood`` and ``precision`` of the config.
-        identity: values of the columns experiment, method, shooting and seed.
+        experiment: its name, a column of the table.
     """
-    device.configure(options["precision"])
-    simulator = SimulatorConfig.model_validate(options["simulator"])
-    system, space = build_simulator(simulator)
-    data, snapshots = read_dataset(trajectories), read_dataset(posterior, "course")
+    device.configure(options.precision)
+    simulator = build_simulator(options.simulator)
+    space = simulator.space
+    whole, snapshots = read_dataset(trajectories), read_dataset(posterior, "course")
     draws = np.stack([snapshots[name].values for name in space.names], axis=-1)
     used, seconds = snapshots["rollouts"].values, snapshots["seconds"].values
-    test = data["split"].values == "test"
-    observed = data["observed"].values[test, 1:]
-    population = true_population(options)
+    test = is_test(whole)
+    if not test.any():
+        raise PdsimError(f"{trajectories}: no recording is held out, so there is no course to score")
+    noise = channel_noise(options.likelihood, whole)
+    shape = (whole.sizes["time"] - 1, whole.sizes["channel"])
     rows = []
     for i in chosen_snapshots(used):
         known = draws[i][np.isfinite(draws[i]).all(axis=1)]
-        simulated = roll_out(
-            system,
-            space,
+        simulated = np.full((len(test), len(known), *shape), np.nan)
+        simulated[test] = roll_out(
+            simulator,
             known,
-            data["smoothed"].values[test, 0],
-            frames=observed.shape[1],
-            frame_time=data.attrs["frame_time"],
-            substeps=simulator.substeps,
-            precision=options["precision"],
+            whole["start"].values[test],
+            inputs_of(whole)[test],
+            frame_time=whole.attrs["frame_time"],
+            precision=options.precision,
         )
-        result = trajectory_scores(observed, simulated, **scales(options, data))
-        if population is not None:
-            result |= parameter_scores(known, space, population)
-        start = [*(identity[column] for column in COLUMNS[:4]), int(used[i]), float(seconds[i])]
-        rows += [[*start, *row] for row in score_rows(result)]
+        evidence = Evidence(whole, space, known, simulated, noise)
+        found = scores(evidence, registry.COURSE_METRICS)
+        start = [experiment, *identity, seed, int(used[i]), float(seconds[i])]
+        rows += [[*start, *row] for row in score_rows(found)]
     write_rows(output, COURSE_COLUMNS, rows)

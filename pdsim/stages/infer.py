@@ -1,38 +1,36 @@
-"""Stage ``infer``: trajectories to a posterior, with one estimator, shooting and seed."""
+"""Stage ``infer``: trajectories to a posterior, with one run's estimator and one seed."""
 
 import json
 import logging
 from pathlib import Path
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pdsim.runtime import device
-from pdsim.runtime.files import read_dataset, write_dataset
+from pdsim import registry
+from pdsim.config.runs import Identity
+from pdsim.config.slices import Infer
 from pdsim.inference import load_estimator
 from pdsim.inference.estimator import largest_defect
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
-from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import ShootingProblem
-from pdsim.parameters import ParameterSpace
 from pdsim.posterior import assemble
+from pdsim.runtime import device
+from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
-from pdsim.config.runs import SETTINGS, WorkConfig
-from pdsim.systems.config import SimulatorConfig
 from pdsim.stages import modules
+from pdsim.systems.simulator import build_simulator
 
 log = logging.getLogger(__name__)
 
 
 def infer(
-    options: dict[str, Any],
+    options: Infer,
     *,
-    method: str,
-    shooting: str,
+    identity: Identity,
     seed: int,
     trajectories: str,
     output: str,
@@ -41,32 +39,32 @@ def infer(
     """Run one estimator and write its posterior file.
 
     Args:
-        options: ``ExperimentConfig.inference_options``.
         resume: see ``pdsim.inference.runner.run``.
     """
-    device.configure(options["precision"])
-    simulator = SimulatorConfig.model_validate(options["simulator"])
-    likelihood = LikelihoodConfig.model_validate(options["likelihood"])
-    budget = WorkConfig.model_validate(options["budget"])
-    settings = SETTINGS[method].model_validate(options["estimator"])
+    device.configure(options.precision)
+    simulator, method = build_simulator(options.simulator), options.run.method
+    settings = registry.load("inference", method).Settings.model_validate(options.run.settings)
     data = read_dataset(trajectories)
-    problem = build_problem(simulator, likelihood, data, shooting, options["precision"])
-    estimator = load_estimator(method, settings, budget)
-    identity = fingerprint(
-        options,
-        {"method": method, "shooting": shooting, "seed": seed},
-        data["observed"].values.tobytes(),
-        data["smoothed"].values.tobytes(),
-        code_fingerprint(*modules("infer", system=simulator.system, method=method)),
+    problem = build_problem(
+        simulator, options.likelihood, data, options.run.shooting, options.precision
+    )
+    estimator = load_estimator(method, settings, options.work)
+    config = options.model_dump(mode="json")
+    digest = fingerprint(
+        config,
+        {"seed": seed},
+        *(data[name].values.tobytes() for name in ("observed", "states", "start", "length")),
+        data["input"].values.tobytes() if "input" in data else b"",
+        code_fingerprint(*modules("infer", system=options.simulator.system, method=method)),
     )
     checkpoint = Path(output).with_name("checkpoint.npz")
     result = run(
         estimator,
         problem,
         seed=seed,
-        chunk_size=budget.chunk_size,
-        seconds=budget.seconds,
-        fingerprint=identity,
+        chunk_size=options.work.chunk_size,
+        seconds=options.work.seconds,
+        fingerprint=digest,
         checkpoint=checkpoint,
         resume=resume,
     )
@@ -76,13 +74,15 @@ def infer(
     size = draws.parameters.shape[0]
     diverging = np.asarray(estimator.diverging(problem, result.state))
     unit = np.asarray(draws.parameters)
-    prior_draws = space.sample_prior(size, seed)
-    course = result.course | {"draws": _physical(space, result.course["draws"])}
+
+    def physical(values) -> np.ndarray:
+        return np.asarray(space.to_physical(jnp.asarray(values)))
+
     tree = assemble(
-        space,
-        draws=_physical(space, draws.parameters),
+        simulator,
+        draws=physical(draws.parameters),
         chain_count=estimator.chain_count(problem),
-        prior_draws=_physical(space, prior_draws),
+        prior_draws=physical(space.sample_prior(size, seed)),
         sample_stats={
             "log_likelihood": np.asarray(log_likelihood),
             "log_prior": np.asarray(space.log_prior(draws.parameters)),
@@ -92,16 +92,15 @@ def infer(
         },
         shooting=_shooting_group(problem, draws, np.asarray(defects)),
         history=result.history,
-        course=course,
+        course=result.course | {"draws": physical(result.course["draws"])},
         convergence=estimator.convergence(problem, result.state),
         attributes={
-            "method": method,
-            "shooting": shooting,
+            **identity._asdict(),
             "seed": seed,
             "sample_kind": estimator.sample_kind,
             "ended": result.ended,
-            "config": json.dumps(options, sort_keys=True),
-            "fingerprint": identity,
+            "config": json.dumps(config, sort_keys=True),
+            "fingerprint": digest,
             **device.describe(),
         },
     )
@@ -116,10 +115,6 @@ def infer(
     )
 
 
-def _physical(space: ParameterSpace, unit) -> np.ndarray:
-    return np.asarray(space.to_physical(jnp.asarray(unit)))
-
-
 def _shooting_group(problem: ShootingProblem, draws: Position, defects: np.ndarray) -> xr.Dataset:
     """Start states of windows 1, 2, … in physical units, and their scaled defects."""
     starts = np.asarray(draws.shooting * problem.state_scale)
@@ -130,6 +125,6 @@ def _shooting_group(problem: ShootingProblem, draws: Position, defects: np.ndarr
             "draw": np.arange(starts.shape[0]),
             "trajectory": np.arange(starts.shape[1]),
             "window": 1 + np.arange(starts.shape[2]),
-            "state": list(problem.system.state),
+            "state": [quantity.name for quantity in problem.system.state],
         },
     )

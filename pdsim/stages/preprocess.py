@@ -1,66 +1,78 @@
 """Stage ``preprocess``: raw runs to one trajectories file."""
 
 import json
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
 import numpy as np
 
+from pdsim import registry
+from pdsim.config.slices import Preprocess
+from pdsim.recordings.cut import cut
+from pdsim.recordings.segments import check_within
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import sha256, write_dataset
-from pdsim.recordings import ibm
-from pdsim.recordings.config import RecordingConfig
-from pdsim.recordings.markers import joint_angles, read_pixels
-from pdsim.recordings.smoothing import Smoothing, cut
-from pdsim.systems import load_system
+from pdsim.runtime.files import write_dataset
+from pdsim.systems.simulator import build_system
 from pdsim.trajectories import trajectory_set
 
 
-def preprocess(
-    recording: RecordingConfig, system_name: str, raw: Sequence[str], output: str
-) -> None:
-    """Cut windows out of the raw runs, differentiate and smooth them.
+def preprocess(options: Preprocess, *, raw: Mapping[str, str], output: str) -> None:
+    """Read the runs, cut windows out of them, and estimate their states.
 
     Args:
-        raw: one ``<run>.csv`` for each run the windows name, or a folder that holds them.
+        raw: run → file.
     """
-    paths = [p for path in raw for p in (sorted(Path(path).glob("*.csv")) or [Path(path)])]
-    files = {int(path.stem): path for path in paths if path.stem.isdigit()}
-    frame_time = 1 / recording.rate_hz
-    smoothing = Smoothing(recording.smoothing.frames, recording.smoothing.order)
-    angles, digests = {}, {}
-    for run, path in files.items():
-        check = ibm.check(path, run) if recording.source == "ibm" else sha256(path)
-        angles[run], digests[run] = joint_angles(read_pixels(path)), check
-    splits = [(w, split) for split in ("train", "test") for w in recording.windows(split)]
-    observed, smoothed = [], []
-    for window, _ in splits:
-        if window.run not in angles:
-            raise PdsimError(f"no file {window.run}.csv among the raw runs {sorted(files)}")
-        first, last = window.frames
-        if last > len(angles[window.run]):
-            raise PdsimError(
-                f"{files[window.run]}: has {len(angles[window.run])} frames, "
-                f"but the experiment asks for {first}:{last}"
+    config, system = options.recording, build_system(options.system)
+    source = registry.load("recordings", config.source)
+    runs = {run: source.read(config, run, path, system) for run, path in raw.items()}
+    frame_time = next(iter(runs.values())).frame_time
+    windows = config.resolve({run: r.frames for run, r in runs.items()}, frame_time)
+    cuts = []
+    for window in windows:
+        if window.run not in runs:
+            raise PdsimError(f"no file of run {window.run} among the raw runs {sorted(runs)}")
+        run = runs[window.run]
+        check_within(window, run.frames, run.source)
+        cuts.append(
+            cut(
+                run,
+                window.first,
+                window.last,
+                system,
+                config.smoothing.build(),
+                derive_velocities=config.derives_velocities,
+                measured_states=config.measured_states,
+                segment=window.name,
             )
-        pair = cut(angles[window.run], first, last, frame_time, smoothing)
-        observed.append(pair[0])
-        smoothed.append(pair[1])
+        )
+    splits = [window.split for window in windows]
+    _check_copies(cuts, splits)
     data = trajectory_set(
-        load_system(system_name),
-        np.stack(observed),
-        np.stack(smoothed),
-        frame_time=frame_time,
-        split=[split for _, split in splits],
-        source={
-            "run": [w.run for w, _ in splits],
-            "first_frame": [w.frames[0] for w, _ in splits],
-            "sha256": [digests[w.run] for w, _ in splits],
-        },
-        attributes={
-            "source": recording.source,
-            "system": system_name,
-            "recording": json.dumps(recording.model_dump(mode="json"), sort_keys=True),
+        system,
+        cuts,
+        splits,
+        {
+            "recording_source": config.source,
+            "system": system.name,
+            "recording": json.dumps(config.model_dump(mode="json"), sort_keys=True),
         },
     )
+    population = source.population(config) if hasattr(source, "population") else None
+    if population is not None:
+        names = list(population.parameters)
+        data = data.assign(
+            population_mean=("parameter", np.array(population.mean)),
+            population_covariance=(("parameter", "other_parameter"), np.array(population.covariance)),
+        ).assign_coords(parameter=names, other_parameter=names)
     write_dataset(output, data)
+
+
+def _check_copies(cuts, splits) -> None:
+    """Refuse held-out windows that are copies of training ones under another run's name."""
+    seen = {(c.sha256, c.first_frame): c for c, s in zip(cuts, splits, strict=True) if s == "train"}
+    for recording, split in zip(cuts, splits, strict=True):
+        twin = seen.get((recording.sha256, recording.first_frame))
+        if split == "test" and twin is not None:
+            raise PdsimError(
+                f"{recording.source}: this held-out file is a copy of the training file "
+                f"{twin.source} (SHA-256 {recording.sha256[:12]}…); held out means not seen"
+            )

@@ -3,16 +3,16 @@
 import json
 import logging
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from pdsim.runtime import device
-from pdsim.bayessim.config import BayesSimConfig, split_variant
+from pdsim.bayessim.config import split_variant
 from pdsim.bayessim.density import as_arrays, network
 from pdsim.bayessim.scaling import scaling
 from pdsim.bayessim.training import train as fit
+from pdsim.config.slices import Statistics
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
@@ -21,26 +21,26 @@ log = logging.getLogger(__name__)
 
 
 def train(
-    options: dict[str, Any], *, variant: str, seed: int, statistics: str, output: str
+    options: Statistics, *, variant: str, seed: int, statistics: str, output: str
 ) -> None:
     """Train a variant, and write its network with its losses.
 
     Args:
-        options: ``bayessim`` and ``precision`` of the config.
         variant: ``<statistic>_<density>``.
         seed: of weights and mini-batches.
     """
-    device.configure(options["precision"])
-    config = BayesSimConfig.model_validate(options["bayessim"])
+    device.configure(options.precision)
+    config = options.model_dump(mode="json")
+    density = options.bayessim.density
     data = read_dataset(statistics)
     held_out = data["held_out"].values
     raw, unit = data["simulated"].values, data["unit"].values
     scale = scaling(raw[~held_out])
     inputs = scale(raw)
     _, name = split_variant(variant)
-    net = network(name, config.density, inputs[~held_out], unit.shape[1], seed)
+    net = network(name, density, inputs[~held_out], unit.shape[1], seed)
     identity = fingerprint(
-        options["bayessim"],
+        config,
         {"variant": variant, "seed": seed},
         np.ascontiguousarray(raw).tobytes(),
         np.ascontiguousarray(unit).tobytes(),
@@ -51,7 +51,7 @@ def train(
         net,
         (inputs[~held_out], unit[~held_out]),
         (inputs[held_out], unit[held_out]),
-        config.density,
+        density,
         seed=seed,
         fingerprint=identity,
         checkpoint=checkpoint,
@@ -69,7 +69,7 @@ def train(
                     "lost": data.attrs["lost"],
                     "training_count": int((~held_out).sum()),
                     "fingerprint": identity,
-                    "config": json.dumps(options["bayessim"], sort_keys=True),
+                    "config": json.dumps(config, sort_keys=True),
                     **device.describe(),
                 }
             ),

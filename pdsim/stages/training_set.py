@@ -2,56 +2,51 @@
 
 import json
 import logging
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from pdsim.bayessim.sensor import sensor_noise
+from pdsim.config.slices import TrainingSet
+from pdsim.recordings.segments import SmoothingConfig
+from pdsim.recordings.smoothing import white_noise
 from pdsim.runtime import device
-from pdsim.bayessim.config import BayesSimConfig
-from pdsim.bayessim.sensor import position_noise, sensor_noise
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.runtime.progress import Progress
-from pdsim.recordings.smoothing import Smoothing
+from pdsim.systems.ensemble import first_frame, simulate_each
 from pdsim.systems.simulator import build_simulator
-from pdsim.systems.config import SimulatorConfig
-from pdsim.stages.simulate import simulate_each
-from pdsim.trajectories import select
+from pdsim.trajectories import inputs_of, is_position, select
 
 log = logging.getLogger(__name__)
 
 
-def training_set(options: dict[str, Any], *, trajectories: str, output: str) -> None:
+def training_set(options: TrainingSet, *, trajectories: str, output: str) -> None:
     """Write pairs of parameters and what the sensors would show.
 
     With ``noise``, simulations are seen through sensors like those of the recordings: a density
     that knows clean trajectories alone takes noise for motion. With several training recordings
     their start states take turns. Trajectories that are not finite are left out and counted
     (attribute ``lost``).
-
-    Args:
-        options: ``simulator``, ``bayessim`` and ``precision`` of the config.
     """
-    device.configure(options["precision"])
-    simulator = SimulatorConfig.model_validate(options["simulator"])
-    config = BayesSimConfig.model_validate(options["bayessim"]).training_set
-    system, space = build_simulator(simulator)
+    device.configure(options.precision)
+    config = options.bayessim.training_set
+    simulator = build_simulator(options.simulator)
+    space = simulator.space
     data = read_dataset(trajectories)
     train = select(data, "train")
-    starts = train["smoothed"].values[:, 0]
-    kind = data["channel_kind"].values
-    deviation = position_noise(train["observed"].values[..., kind == "position"])
+    starts, inputs = train["start"].values, inputs_of(train)
+    position = is_position(data)
+    deviation = white_noise(train["observed"].values[..., position])
     random = np.random.default_rng([config.seed, 1])
-    smoothing = Smoothing(**json.loads(data.attrs["recording"])["smoothing"])
+    smoothing = SmoothingConfig(**json.loads(data.attrs["recording"])["smoothing"]).build()
     total = config.count + config.held_out_count
     unit = np.asarray(space.sample_prior(total, config.seed))
-    shape = (total, data.sizes["time"], data.sizes["channel"])
-    simulated = np.empty(shape, np.float32)
+    simulated = np.empty((total, data.sizes["time"], data.sizes["channel"]), np.float32)
     with Progress(total, 0, "trajectories") as progress:
         for first in range(0, total, config.chunk_size):
             rows = np.arange(first, min(first + config.chunk_size, total))
             noise = sensor_noise(
-                kind,
+                position,
                 deviation * config.noise,
                 (len(rows), data.sizes["time"]),
                 data.attrs["frame_time"],
@@ -61,17 +56,15 @@ def training_set(options: dict[str, Any], *, trajectories: str, output: str) -> 
             # What was smoothed from the recording is the true start and the noise's part of it.
             start = starts[rows % len(starts)] - noise.start
             clean = simulate_each(
-                system,
-                space,
+                simulator,
                 unit[rows],
                 start,
-                frames=data.sizes["time"] - 1,
+                inputs[rows % len(starts)],
                 frame_time=data.attrs["frame_time"],
-                substeps=simulator.substeps,
-                precision=options["precision"],
+                precision=options.precision,
             )
-            first_frame = np.stack([np.asarray(x) for x in system.observe(tuple(start.T))], axis=-1)
-            simulated[rows] = np.concatenate([first_frame[:, None], clean], 1) + noise.channels
+            shown = first_frame(simulator, unit[rows], start)
+            simulated[rows] = np.concatenate([shown[:, None], clean], 1) + noise.channels
             progress.advance(len(rows))
     # Beyond this a simulation has diverged, whether or not its numbers still fit the type.
     finite = (np.abs(simulated) < 1e6).all(axis=(1, 2))
@@ -85,7 +78,7 @@ def training_set(options: dict[str, Any], *, trajectories: str, output: str) -> 
         coords={
             "sample": np.flatnonzero(finite),
             "parameter": list(space.names),
-            "channel": data["channel"],
+            "channel": data["channel"].values,
             "time": data["time"],
         },
         attrs={"lost": int((~finite).sum()), "noise": deviation * config.noise},

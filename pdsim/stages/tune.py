@@ -7,15 +7,15 @@ draws that are neither off nor too sure. Held-out recordings are never read.
 
 import json
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pdsim.runtime import device
-from pdsim.config.experiment import ExperimentConfig
-from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_dataset, write_text
+from pdsim import registry
+from pdsim.config.runs import Identity
+from pdsim.config.slices import Tune
 from pdsim.inference import load_estimator
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
@@ -24,98 +24,101 @@ from pdsim.metrics.energy_score import energy_score
 from pdsim.metrics.long_format import write_rows
 from pdsim.metrics.rmse import rmse
 from pdsim.metrics.score import Score, undefined
-from pdsim.config.runs import SETTINGS
+from pdsim.runtime import device
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import read_dataset, write_text
+from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
-from pdsim.stages.simulate import roll_out
-from pdsim.trajectories import select
+from pdsim.tables.layout import markdown
+from pdsim.trajectories import inputs_of, is_position, select
 
-COLUMNS = ("experiment", "method", "shooting", "settings", "energy_score", "rmse", "seconds", "use")
+COLUMNS = (
+    "experiment", "run", "method", "shooting", "settings", "energy_score", "rmse", "seconds", "use",
+)  # fmt: skip
 
 
 def first_part(trajectories: xr.Dataset, share: float) -> xr.Dataset:
     """Return the training trajectories, only the first share of each."""
     train = select(trajectories, "train")
-    return train.isel(time=slice(0, 1 + int(share * (train.sizes["time"] - 1))))
+    kept = 1 + (share * (train["length"] - 1)).astype(int)
+    part = train.isel(time=slice(0, int(kept.max()))).assign_coords(length=kept)
+    if (kept == kept[0]).all():
+        return part
+    inside = np.arange(part.sizes["time"]) < kept.values[:, None]
+    for name in ("observed", "states"):
+        part[name] = part[name].where(xr.DataArray(inside, dims=("trajectory", "time")))
+    return part
 
 
 def tune(
-    experiment: ExperimentConfig,
-    name: str,
-    method: str,
-    shooting: str,
-    trajectories: str,
-    output: str,
+    options: Tune, *, experiment: str, identity: Identity, trajectories: str, output: str
 ) -> None:
     """Try every combination of the values under the run's ``tune``, and write how each did.
 
     The column ``use`` tells the best, and the one the config has.
+
+    Args:
+        experiment: its name, a column of the table.
     """
-    device.configure(experiment.precision)
-    entry = experiment.run(method, shooting)
+    device.configure(options.precision)
+    entry = options.searched
     if not entry.tune:
-        raise PdsimError(f"{name}: {method}, {shooting} shooting: tune: nothing to search")
-    budget = experiment.tuning.budget
+        raise PdsimError(f"{experiment}: {identity.run}: tune: nothing to search")
+    budget = options.tuning.budget
     if entry.tune_iterations is not None:
         budget = budget.model_copy(update={"iteration_count": entry.tune_iterations})
+    simulator = build_simulator(options.simulator)
     whole = select(read_dataset(trajectories), "train")
-    seen = first_part(whole, experiment.tuning.share)
+    seen = first_part(whole, options.tuning.share)
     problem = build_problem(
-        experiment.simulator, experiment.likelihood, seen, shooting, experiment.precision
+        simulator, options.likelihood, seen, entry.shooting, options.precision
     )
+    model = registry.load("inference", entry.method).Settings
     trials = []
     for settings in entry.trials():
         began = time.perf_counter()
-        energy, error = _score(experiment, method, settings, budget, problem, whole)
+        estimator = load_estimator(entry.method, model.model_validate(settings), budget)
+        energy, error = _score(options, simulator, estimator, budget.chunk_size, problem, whole)
         trials.append((settings, energy, error, time.perf_counter() - began))
     known = [energy.value for _, energy, _, _ in trials if np.isfinite(energy.value)]
     best = min(known, default=np.nan)
+    chosen = model.model_validate(entry.settings)
     rows = []
     for settings, energy, error, seconds in trials:
         use = ["best"] if energy.value == best else []
-        use += ["config"] if _same(method, settings, entry.settings) else []
+        use += ["config"] if model.model_validate(settings) == chosen else []
         shown = json.dumps({key: settings[key] for key in entry.tune})
         numbers = [f"{energy.value:.4g}", f"{error.value:.4g}", f"{seconds:.1f}"]
-        rows.append([name, method, shooting, shown, *numbers, " ".join(use)])
+        rows.append([experiment, *identity, shown, *numbers, " ".join(use)])
     write_rows(output, COLUMNS, rows)
 
 
-def _same(method: str, one: dict, other: dict) -> bool:
-    model = SETTINGS[method]
-    return model.model_validate(one) == model.model_validate(other)
-
-
-def _score(experiment, method, settings, budget, problem, whole) -> tuple[Score, Score]:
-    estimator = load_estimator(method, SETTINGS[method].model_validate(settings), budget)
+def _score(options, simulator, estimator, chunk_size, problem, whole) -> tuple[Score, Score]:
     try:
-        result = run(estimator, problem, seed=0, chunk_size=budget.chunk_size)
+        result = run(estimator, problem, seed=0, chunk_size=chunk_size)
     except PdsimError as failure:
         return undefined(str(failure)), undefined(str(failure))
-    system, space = build_simulator(experiment.simulator)
+    space = simulator.space
     simulated = roll_out(
-        system,
-        space,
+        simulator,
         np.asarray(space.to_physical(estimator.draws(problem, result.state).parameters)),
-        whole["smoothed"].values[:, 0],
-        frames=whole.sizes["time"] - 1,
+        whole["start"].values,
+        inputs_of(whole),
         frame_time=whole.attrs["frame_time"],
-        substeps=experiment.simulator.substeps,
-        precision=experiment.precision,
+        precision=options.precision,
     )
     observed = whole["observed"].values[:, 1:]
     spread = channel_spread(whole)
-    position = whole["channel_kind"].values == "position"
+    position = is_position(whole)
     return (
         energy_score(observed / spread, simulated / spread),
         rmse(observed[..., position], simulated[..., position]),
     )
 
 
-def gather(parts: list[str], stem: str) -> None:
+def gather(parts: Sequence[str], stem: str) -> None:
     """Put the searches of an experiment into one table, CSV and Markdown."""
     table = pd.concat([pd.read_csv(path) for path in parts], ignore_index=True)
     write_text(f"{stem}.csv", table.to_csv(index=False))
-    columns = [column for column in table.columns if column != "experiment"]
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    for row in table[columns].fillna("").itertuples(index=False):
-        lines.append("| " + " | ".join(map(str, row)) + " |")
-    write_text(f"{stem}.md", "\n".join(lines) + "\n")
+    shown = table.drop(columns="experiment").fillna("").astype(str)
+    write_text(f"{stem}.md", markdown(list(shown.columns), shown.values.tolist()))

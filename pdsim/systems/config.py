@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from pdsim import registry
 from pdsim.config.section import Count, Name, Positive, Section
 from pdsim.systems.integrators import INTEGRATORS
 
@@ -50,11 +51,19 @@ class ParameterConfig(Section):
 _RESERVED = ("chain", "draw", "snapshot", "rollouts", "seconds")
 
 
-class SimulatorConfig(Section):
+class SystemChoice(Section):
+    """A system, with its options."""
+
+    system: str = Field(
+        description="a name from pdsim/systems",
+        json_schema_extra={"enum": list(registry.NAMES["systems"])},
+    )
+    options: dict[str, Any] = Field({}, description="keys of the system's own table below")
+
+
+class SimulatorConfig(SystemChoice):
     """The model whose parameters are sought."""
 
-    system: str = Field(description="a name from pdsim/systems")
-    options: dict[str, Any] = Field({}, description="keys of the system's own table below")
     integrator: str | None = Field(
         None,
         description=f"of systems in continuous time: {', '.join(INTEGRATORS)}; default: rk4",
@@ -74,3 +83,8 @@ class SimulatorConfig(Section):
         if taken:
             raise ValueError(f"a parameter cannot be called {taken[0]!r}; choose another name")
         return self
+
+    @property
+    def choice(self) -> SystemChoice:
+        """The system alone."""
+        return SystemChoice(system=self.system, options=self.options)

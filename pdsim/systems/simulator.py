@@ -8,7 +8,7 @@ from pdsim import registry
 from pdsim.config.messages import close_name, explain
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.runtime.errors import PdsimError
-from pdsim.systems.config import SimulatorConfig
+from pdsim.systems.config import SimulatorConfig, SystemChoice
 from pdsim.systems.integrators import INTEGRATORS
 from pdsim.systems.system import ContinuousSystem, System
 
@@ -21,8 +21,8 @@ class Simulator(NamedTuple):
     substeps: int
 
 
-def build_system(config: SimulatorConfig) -> System:
-    """Return the system the section names, with its options and integrator.
+def build_system(config: SystemChoice) -> System:
+    """Return the system the section names, with its options and, if given, its integrator.
 
     Raises:
         PdsimError: no such system, option or integrator; the key is named below ``simulator``.
@@ -38,24 +38,24 @@ def build_system(config: SimulatorConfig) -> System:
     except ValidationError as error:
         raise explain(error, "simulator.options", module.Options) from None
     system = module.build(options)
-    if config.integrator is not None and config.integrator not in INTEGRATORS:
+    integrator = getattr(config, "integrator", None)
+    if integrator is None:
+        return system
+    if integrator not in INTEGRATORS:
         raise PdsimError(
-            f"simulator.integrator: no such integrator (got {config.integrator!r})"
-            f"{close_name(config.integrator, INTEGRATORS)}"
+            f"simulator.integrator: no such integrator (got {integrator!r})"
+            f"{close_name(integrator, INTEGRATORS)}"
         )
     if not isinstance(system, ContinuousSystem):
-        if config.integrator is not None:
-            raise PdsimError(
-                f"simulator.integrator: {config.system} has a step of its own; remove this key"
-            )
-        return system
-    name = config.integrator or "rk4"
-    if name == "semi_implicit_euler" and not system.second_order:
         raise PdsimError(
-            f"simulator.integrator: {name} needs a state of positions and their rates, which "
+            f"simulator.integrator: {config.system} has a step of its own; remove this key"
+        )
+    if integrator == "semi_implicit_euler" and not system.second_order:
+        raise PdsimError(
+            f"simulator.integrator: {integrator} needs a state of positions and their rates, which "
             f"{config.system} has not; use rk4"
         )
-    return system.with_integrator(name)
+    return system.with_integrator(integrator)
 
 
 def build_simulator(config: SimulatorConfig) -> Simulator:

@@ -33,6 +33,16 @@ def number(value: float) -> str:
     return f"{value:.4g}"
 
 
+def markdown(head: Sequence[str], rows: Sequence[Sequence[str]], align: str = "---") -> str:
+    """Return a table as Markdown.
+
+    Args:
+        align: of all columns but the first, ``---`` or, to the right, ``---:``.
+    """
+    lines = [head, ["---"] + [align] * (len(head) - 1), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
 class Column(NamedTuple):
     """A column: its key in the rows' cells, and its heading."""
 
@@ -77,10 +87,9 @@ class Table(NamedTuple):
     def markdown(self) -> str:
         """Return the table as Markdown, the best values in bold."""
         head = [self.corner, *(column.heading for column in self.columns)]
-        lines = [head, ["---"] + ["---:"] * len(self.columns), *self._matrix("**{}**")]
-        text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        text = markdown(head, self._matrix("**{}**"), "---:")
         notes = "".join(f"\n- {reason}" for reason in self.reasons())
-        return text + "\n" + (f"\nMissing values:\n{notes}\n" if notes else "")
+        return text + (f"\nMissing values:\n{notes}\n" if notes else "")
 
     def latex(self) -> str:
         """Return the table as a LaTeX tabular (package booktabs)."""

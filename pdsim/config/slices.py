@@ -1,0 +1,147 @@
+"""What each stage depends on: its slice of an experiment's config.
+
+A stage gets its slice and nothing else; the workflow tracks the slice's JSON as a param of the rule.
+What a slice holds shows in that JSON, so this file is in no fingerprint of code.
+"""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pdsim.bayessim.config import BayesSimConfig
+from pdsim.config.runs import Run, RunChoice, TuningConfig, WorkConfig
+from pdsim.config.section import Section
+from pdsim.likelihood.config import LikelihoodConfig
+from pdsim.recordings.config import RecordingConfig
+from pdsim.systems.config import SimulatorConfig, SystemChoice
+
+if TYPE_CHECKING:
+    from pdsim.config.experiment import ExperimentConfig
+
+Precision = Literal["float64", "float32"]
+
+
+class Record(Section):
+    """Of ``record``; the system's defaults by parameter."""
+
+    recording: RecordingConfig
+    defaults: dict[str, float]
+
+
+class Preprocess(Section):
+    """Of ``preprocess``; the system's quantities (name, unit, kind) by group."""
+
+    recording: RecordingConfig
+    system: SystemChoice
+    quantities: dict[str, tuple[tuple[str, str, str], ...]]
+
+
+class Infer(Section):
+    """Of ``infer``."""
+
+    simulator: SimulatorConfig
+    likelihood: LikelihoodConfig
+    run: RunChoice
+    work: WorkConfig
+    precision: Precision
+
+
+class Simulate(Section):
+    """Of ``simulate``."""
+
+    simulator: SimulatorConfig
+    precision: Precision
+
+
+class Evaluate(Simulate):
+    """Of ``evaluate`` and ``course``."""
+
+    likelihood: LikelihoodConfig
+
+
+class Tune(Evaluate):
+    """Of ``tune``."""
+
+    tuning: TuningConfig
+    searched: Run
+
+
+class TrainingSet(Simulate):
+    """Of ``training-set``."""
+
+    bayessim: BayesSimConfig
+
+
+class Statistics(Section):
+    """Of ``statistics`` and ``train``."""
+
+    bayessim: BayesSimConfig
+    precision: Precision
+
+
+class Condition(Evaluate):
+    """Of ``condition``."""
+
+    bayessim: BayesSimConfig
+    particle_count: int
+
+
+class Table(Section):
+    """Of ``table``."""
+
+    paper_table: bool
+    unit: str
+
+
+SLICES: dict[str, type[Section]] = {
+    "record": Record,
+    "preprocess": Preprocess,
+    "infer": Infer,
+    "simulate": Simulate,
+    "evaluate": Evaluate,
+    "course": Evaluate,
+    "tune": Tune,
+    "training_set": TrainingSet,
+    "statistics": Statistics,
+    "train": Statistics,
+    "condition": Condition,
+    "table": Table,
+}
+# Of BayesSim's section, what each of its stages reads.
+_PARTS = {
+    "training_set": {"training_set"},
+    "statistics": {"statistic"},
+    "train": {"density"},
+    "condition": {"density"},
+}
+
+
+def slice_of(
+    stage: str, experiment: "ExperimentConfig", *, run: str = "", budget: str = ""
+) -> Any:
+    """Cut a stage's slice out of an experiment.
+
+    Args:
+        run: name of a run, for stages of one run.
+        budget: name of a budget, for stages that have one.
+    """
+    values: dict[str, Any] = {}
+    for name in SLICES[stage].model_fields:
+        if name == "run":
+            values[name] = experiment.run(run).choice
+        elif name == "searched":
+            values[name] = experiment.run(run).model_copy(update={"chosen": ""})
+        elif name == "work":
+            work = experiment.budget(budget).model_dump(include=set(WorkConfig.model_fields))
+            values[name] = WorkConfig.model_validate(work)
+        elif name == "particle_count":
+            values[name] = experiment.budget(budget).particle_count
+        elif name == "bayessim":
+            whole = experiment.trained(budget)
+            kept = whole.model_dump(include=_PARTS[stage])
+            values[name] = BayesSimConfig.model_validate(kept)
+        elif name == "system":
+            values[name] = experiment.simulator.choice
+        elif name in ("defaults", "quantities", "unit"):
+            values[name] = getattr(experiment, name)()
+        else:
+            values[name] = getattr(experiment, name)
+    return SLICES[stage].model_validate(values)

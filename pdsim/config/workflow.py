@@ -1,0 +1,98 @@
+"""config/config.yaml: what the workflow runs, and where results go."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+
+from pdsim.config.messages import explain, read_yaml
+from pdsim.config.section import Name, Section
+from pdsim.runtime.errors import PdsimError
+
+
+def _checked_folder(value: str) -> str:
+    if not value.strip():
+        raise ValueError("a folder has a name; leave the key out for the default")
+    if ".." in Path(value).parts:
+        raise ValueError("'..' is not allowed; write the folder's absolute path")
+    return str(Path(value).expanduser())
+
+
+Folder = Annotated[str, AfterValidator(_checked_folder)]
+
+
+class WorkflowConfig(Section):
+    """config/config.yaml: what the workflow runs, and where."""
+
+    groups: dict[Name, tuple[Name, ...]] = Field(
+        description="named targets, each a list of experiments in config/experiments"
+    )
+    experiment_dir: str = Field("config/experiments", description="folder of experiment files")
+    experiment: str | None = Field(
+        None, description="an experiment file anywhere; it alone is run then"
+    )
+    results: Folder = Field("results", description="folder of everything that is computed")
+    budget: Name = Field("paper", description="budget of every inference job; quick or paper")
+    ibm_dir: Folder | None = Field(
+        None, description="folder of the IBM recordings; else PDSIM_IBM_DIR, else a download"
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> "WorkflowConfig":
+        if self.experiment is not None:
+            name = Path(self.experiment).stem
+            try:
+                _OneName.model_validate({"name": name})
+            except ValidationError as error:
+                raise ValueError(f"experiment: {error.errors()[0]['msg']} (got {name!r})") from None
+            known = {name for group in self.groups.values() for name in group}
+            here = Path(self.experiment_dir, f"{name}.yaml")
+            if name in known and Path(self.experiment).resolve() != here.resolve():
+                raise ValueError(
+                    f"experiment: {name!r} is the name of {here} too, and results go to the "
+                    "folder of that name; rename your file"
+                )
+        return self
+
+    def chosen(self) -> dict[str, tuple[str, ...]]:
+        """The named targets: the groups, or the one experiment that was asked for."""
+        if self.experiment is None:
+            return dict(self.groups)
+        name = Path(self.experiment).stem
+        return {name: (name,)}
+
+    def files(self) -> dict[str, str]:
+        """The file of each experiment that is chosen, by name."""
+        if self.experiment is not None:
+            return {Path(self.experiment).stem: str(Path(self.experiment).expanduser())}
+        return {
+            name: f"{self.experiment_dir}/{name}.yaml"
+            for group in self.groups.values()
+            for name in group
+        }
+
+
+class _OneName(Section):
+    name: Name
+
+
+def workflow_config(values: dict[str, Any], source: str) -> WorkflowConfig:
+    """Check the workflow's own config."""
+    try:
+        return WorkflowConfig.model_validate(values)
+    except ValidationError as error:
+        raise explain(error, source, WorkflowConfig) from None
+
+
+def check_before_reading(path: str) -> None:
+    """Check a config file before Snakemake reads it.
+
+    Snakemake runs templates in a file that asks for them (``__use_yte__``), and keeps the last of
+    two keys of one name.
+    """
+    values = read_yaml(path)
+    if not isinstance(values, dict):
+        raise PdsimError(f"{path}: a map of keys to values is expected (got {values!r})")
+    if "__use_yte__" in values:
+        raise PdsimError(f"{path}: __use_yte__: templates are not run; remove this key")
+    workflow_config(values, path)

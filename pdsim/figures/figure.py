@@ -1,0 +1,60 @@
+"""What an entry of a figure says: what it needs, its caption, and how it is drawn."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pdsim.config.runs import BudgetConfig, Identity
+
+if TYPE_CHECKING:
+    from pdsim.config.experiment import ExperimentConfig
+
+
+class Request(NamedTuple):
+    """What a drawing is given.
+
+    Attributes:
+        sections: sections of the experiment's config, those the figure asks for.
+        identity: of the run, for a figure of one run; else None.
+        files: kind → files, those the figure asks for; "trajectories" and "course" hold one.
+        stem: output path without suffix.
+    """
+
+    sections: Mapping[str, Any]
+    identity: Identity | None
+    files: Mapping[str, Sequence[str]]
+    stem: str
+
+    @property
+    def title(self) -> str:
+        """The experiment's title, with the run's label where there is one."""
+        title = str(self.sections["title"])
+        return f"{title}: {self.identity.label}" if self.identity else title
+
+
+@dataclass(frozen=True)
+class Figure:
+    """An entry of ``pdsim.registry``'s figures: the module's ``FIGURE``.
+
+    Attributes:
+        needs: kinds of files: "trajectories", "posterior", "rollouts", "course", "statistics",
+            "trained". Of a figure of one run, posterior and roll-outs are that run's.
+        sections: of the experiment's config; always with "title".
+        caption: how to read it, for the report.
+        draw: writes ``<stem>.pdf`` and ``<stem>.png``.
+        of_each_run: drawn for each run by itself.
+        members: whose posteriors and roll-outs an experiment's figure shows: "estimators" or
+            "variants" (of BayesSim), with their first seed.
+        applies: whether it is part of the report of an experiment at a budget; for a figure of each
+            run, asked for each.
+    """
+
+    needs: tuple[str, ...]
+    sections: tuple[str, ...]
+    caption: str
+    draw: Callable[[Request], None]
+    of_each_run: bool = False
+    members: str = "estimators"
+    applies: Callable[["ExperimentConfig", BudgetConfig, Identity | None], bool] = (
+        lambda experiment, budget, identity: True
+    )

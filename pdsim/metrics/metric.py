@@ -1,0 +1,148 @@
+"""What an entry of a metric says, and what a metric may look at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from pdsim.likelihood.noise import channel_spread
+from pdsim.metrics.score import Score, undefined
+from pdsim.parameters import ParameterSpace
+from pdsim.trajectories import is_position, is_test, known_truth
+
+# Pooled sets hold this many roll-outs at most; distances between all pairs are taken.
+POOLED = 1000
+
+
+def pool(simulated: np.ndarray) -> np.ndarray:
+    """One set of roll-outs (n, time · channel) from every start and every draw (Sec. III).
+
+    Where they are too many, each draw keeps some of its starts, in rotation: every draw and every
+    start are met equally often.
+
+    Args:
+        simulated: (start, draw, time, channel).
+    """
+    starts, draws = simulated.shape[:2]
+    turns = min(starts, max(POOLED // draws, 1))
+    draw = np.arange(draws)
+    chosen = [
+        simulated[(draw + round(turn * starts / turns)) % starts, draw] for turn in range(turns)
+    ]
+    return np.concatenate(chosen).reshape(turns * draws, -1)
+
+
+class Population(NamedTuple):
+    """A Gaussian that true parameters were drawn from.
+
+    Attributes:
+        mean: (M,), physical units.
+        covariance: (M, M).
+    """
+
+    mean: np.ndarray
+    covariance: np.ndarray
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A posterior, its roll-outs, and the recordings they are compared with.
+
+    Attributes:
+        data: trajectories file.
+        space: of the estimated parameters.
+        draws: (draw, M) physical values.
+        simulated: (trajectory, draw, time, channel), from matched start states.
+        noise: (channel,) standard deviations of the observations.
+        fitted: (trajectory, time, channel) roll-outs from fitted start states; None in a course.
+        stats, history, convergence: groups of the posterior file; None in a course.
+    """
+
+    data: xr.Dataset
+    space: ParameterSpace
+    draws: np.ndarray
+    simulated: np.ndarray
+    noise: np.ndarray
+    fitted: np.ndarray | None = None
+    stats: xr.Dataset | None = None
+    history: xr.Dataset | None = None
+    convergence: xr.Dataset | None = None
+
+    @cached_property
+    def observed(self) -> np.ndarray:
+        """(trajectory, time, channel), without the start."""
+        return self.data["observed"].values[:, 1:]
+
+    @cached_property
+    def test(self) -> np.ndarray:
+        """(trajectory,), those held out."""
+        return is_test(self.data)
+
+    @cached_property
+    def position(self) -> np.ndarray:
+        """(channel,), those that are angles or positions."""
+        return is_position(self.data)
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        """(channel,), in units of which channels of different units are compared."""
+        return channel_spread(self.data)
+
+    @cached_property
+    def error_scale(self) -> np.ndarray:
+        """(position channel,) 1 if all have one unit, else their spread."""
+        units = set(self.data["channel_unit"].values[self.position])
+        spread = self.spread[self.position]
+        return np.ones_like(spread) if len(units) == 1 else spread
+
+    def sets(self) -> tuple[np.ndarray, np.ndarray]:
+        """Held-out recordings and all roll-outs from their starts as sets of vectors.
+
+        Vectors hold the frames that every held-out recording has, and the channels observed.
+        """
+        frames = int(self.data["length"].values[self.test].min()) - 1
+        seen = np.isfinite(self.observed[self.test]).any(axis=(0, 1))
+        scale = self.spread[seen]
+        real = self.observed[self.test, :frames][..., seen] / scale
+        return real.reshape(len(real), -1), pool(self.simulated[self.test, :, :frames][..., seen] / scale)
+
+    @cached_property
+    def truth(self) -> np.ndarray | None:
+        """True parameters (M,), where all are known and common to the training recordings."""
+        return known_truth(self.data, self.space)
+
+    @cached_property
+    def population(self) -> Population | None:
+        """The distribution the true parameters were drawn from, where there is one."""
+        if "population_mean" not in self.data:
+            return None
+        return Population(
+            self.data["population_mean"].values, self.data["population_covariance"].values
+        )
+
+
+@dataclass(frozen=True)
+class Metric:
+    """An entry.
+
+    Attributes:
+        key: in metrics files.
+        heading: in tables; {unit} is that of position errors.
+        compute: returns None where the metric does not apply.
+        best: "low", "high", or "" if neither is better.
+        held_out: whether it needs a test set.
+    """
+
+    key: str
+    heading: str
+    compute: Callable[[Evidence], Score | None]
+    best: str = ""
+    held_out: bool = False
+
+    def __call__(self, evidence: Evidence) -> Score | None:
+        if self.held_out and not evidence.test.any():
+            return undefined("no recording is held out")
+        return self.compute(evidence)
