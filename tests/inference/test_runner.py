@@ -1,13 +1,11 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from inference.targets import GaussianProblem, gaussian
+from inference.targets import ESTIMATORS, GaussianProblem, build, gaussian
 
-from pdsim.runtime.errors import PdsimError
-from pdsim.inference import MODULES, load_estimator
 from pdsim.inference.runner import run
 from pdsim.inference.stein import stein_direction
-from pdsim.config.runs import SETTINGS, WorkConfig
+from pdsim.runtime.errors import PdsimError
 
 PROBLEM = gaussian([0.5, 0.4], np.diag([0.1**2, 0.05**2]))
 
@@ -17,9 +15,7 @@ SMALL = {"nuts": {"chain_count": 10, "doublings": 4}, "sgld": {"chain_count": 10
 
 
 def estimator(method="csvgd", iterations=60, particles=20):
-    budget = WorkConfig(particle_count=particles, iteration_count=iterations)
-    settings = SETTINGS[method].model_validate(SMALL.get(method, {}))
-    return load_estimator(method, settings, budget)
+    return build(method, particles=particles, iterations=iterations, settings=SMALL.get(method))
 
 
 class Interruption(BaseException):
@@ -42,7 +38,7 @@ def interrupt_after(monkeypatch, chunks):
     monkeypatch.setattr(runner, "save", save)
 
 
-@pytest.mark.parametrize("method", MODULES)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_resume_continues_bit_by_bit(tmp_path, monkeypatch, method):
     options = {"seed": 3, "chunk_size": 20, "fingerprint": "one"}
     whole = run(estimator(method), PROBLEM, **options)
@@ -115,7 +111,7 @@ def cliff():
     return Cliff(PROBLEM.mean, PROBLEM.precision, PROBLEM.space)
 
 
-@pytest.mark.parametrize("method", MODULES)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_diverging_particles_do_not_poison_the_others(cliff, method):
     e = estimator(method, iterations=400, particles=50)
     result = run(e, cliff, seed=0, chunk_size=100)
@@ -133,14 +129,14 @@ def test_diverging_particles_do_not_poison_the_others(cliff, method):
     assert x[:, 0].mean() == pytest.approx(0.494, abs=0.04)
 
 
-@pytest.mark.parametrize("method", MODULES)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_a_run_in_which_everything_diverges_says_so(method):
     hopeless = gaussian([np.nan, 0.5], np.diag([0.1**2, 0.1**2]))
     with pytest.raises(PdsimError, match="every particle"):
         run(estimator(method), hopeless, seed=0, chunk_size=20)
 
 
-@pytest.mark.parametrize("method", MODULES)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_a_time_limit_ends_a_run_with_what_it_has(method, caplog):
     e = estimator(method, iterations=10**6)
     result = run(e, PROBLEM, seed=0, chunk_size=10, seconds=0.5)
