@@ -191,10 +191,11 @@ class Resampled:
             from scipy.interpolate import CubicSpline
 
             shown = CubicSpline(stamps, column)(times)
-        # A hair's breadth of rounding at the ends is inside.
-        hair = 1e-6 * self.frame_time
-        inside = (times >= stamps[0] - hair) & (times <= stamps[-1] + hair)
-        return np.where(inside & (stamps[after] - stamps[before] <= longest), shown, np.nan)
+        to_row = np.minimum(np.abs(times - stamps[before]), np.abs(times - stamps[after]))
+        between = (times > stamps[0]) & (times < stamps[-1])
+        between &= stamps[after] - stamps[before] <= longest
+        # At a row, but for rounding, nothing is interpolated.
+        return np.where(between | (to_row < 1e-6 * self.frame_time), shown, np.nan)
 
     def acting(self, values: np.ndarray) -> np.ndarray:
         """See ``Every``; the mean over each frame of what acted in it."""

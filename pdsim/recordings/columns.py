@@ -103,6 +103,7 @@ def _read_parquet(path: Path) -> "pd.DataFrame":
 
 
 def _read_netcdf(path: Path, names: list[str]) -> dict[str, np.ndarray]:
+    import pandas as pd
     import xarray as xr
 
     try:
@@ -123,7 +124,7 @@ def _read_netcdf(path: Path, names: list[str]) -> dict[str, np.ndarray]:
     if len(dimensions) > 1:
         listed = ", ".join(f"{name} over {d}" for d, name in dimensions.items())
         raise PdsimError(f"{path}: columns must share one dimension, but here is {listed}")
-    return {name: _numbers(path, name, variable.to_series()) for name, variable in flat.items()}
+    return {name: _numbers(path, name, pd.Series(x.to_numpy())) for name, x in flat.items()}
 
 
 def _text(path: Path, encoding: str) -> str:
@@ -218,7 +219,6 @@ def _read_csv(path: Path, csv: CsvConfig) -> "pd.DataFrame":
                 decimal=csv.decimal,
                 skipinitialspace=True,
                 skip_blank_lines=False,
-                float_precision="round_trip" if csv.decimal == "." else None,
                 low_memory=False,
             )
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
