@@ -354,3 +354,16 @@ def read(config: Config, run: str, path: str, system: System) -> Recording:
         source=path,
         sha256=sha256(path),
     )
+
+
+def channels(config: Config, system: System) -> list[str]:
+    """Return the channels that hold values."""
+    if config.derives_velocities:
+        return [channel.name for channel in system.channels]
+    return list(config.channels)
+
+
+def truths(config: Config, defaults: Mapping[str, float]) -> list[dict[str, float]]:
+    """True system parameters, those the config names."""
+    del defaults
+    return [dict(config.truth)] if config.truth else []

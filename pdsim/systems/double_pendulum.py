@@ -343,12 +343,12 @@ class DoublePendulum(ContinuousSystem):
         G1, G2, C = jnp.hypot(k.G1y, k.G1x), jnp.hypot(k.G2y, k.G2x), jnp.hypot(k.Cy, k.Cx)
         if k.motors is None:
             return {
-                "J1/G1": (k.J1 / G1, "s^2"),
-                "J2/G1": (k.J2 / G1, "s^2"),
-                "C/G1": (C / G1, "s^2"),
-                "G2/G1": (G2 / G1, "-"),
-                "f1/G1": (k.f1 / G1, "s"),
-                "f2/G1": (k.f2 / G1, "s"),
+                "J1_over_G1": (k.J1 / G1, "s^2"),
+                "J2_over_G1": (k.J2 / G1, "s^2"),
+                "C_over_G1": (C / G1, "s^2"),
+                "G2_over_G1": (G2 / G1, "-"),
+                "f1_over_G1": (k.f1 / G1, "s"),
+                "f2_over_G1": (k.f2 / G1, "s"),
             }
         return {
             "J1": (k.J1, "kg m^2"),
