@@ -5,6 +5,7 @@ Rows are counted from 1, the first below the header.
 
 import io
 import warnings
+from csv import reader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,8 +169,11 @@ def _delimiter(lines: list[str], csv: CsvConfig) -> str:
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    cells = line.split() if delimiter == r"\s+" else line.split(delimiter)
-    return [cell.strip().strip('"').strip() for cell in cells]
+    if delimiter == r"\s+":
+        return [cell.strip('"') for cell in line.split()]
+    return [
+        cell.strip() for cell in next(reader([line], delimiter=delimiter, skipinitialspace=True))
+    ]
 
 
 def _read_csv(path: Path, csv: CsvConfig) -> "pd.DataFrame":
@@ -192,7 +196,7 @@ def _read_csv(path: Path, csv: CsvConfig) -> "pd.DataFrame":
     first = _cells(lines[0], delimiter)
     if not csv.header:
         header = [str(i) for i in range(len(first))]
-    elif all(_is_number(cell, csv.decimal) for cell in first):
+    elif all(_is_number(cell, csv.decimal) for cell in first if cell):
         header = _cells(above[-1], delimiter) if above else []
         if len(header) != len(first):
             raise PdsimError(

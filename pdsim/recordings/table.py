@@ -7,12 +7,12 @@ columns become channels is ``channels``, how files are read is ``columns``.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from pdsim.config.messages import close_name
-from pdsim.config.section import Name, Positive, Section
+from pdsim.config.section import Name, Section
 from pdsim.recordings.channels import (
     ChannelConfig,
     ColumnName,
@@ -23,7 +23,15 @@ from pdsim.recordings.channels import (
     input_values,
     text_of_number,
 )
-from pdsim.recordings.clock import Every, ResampleConfig, Timeline, as_they_are, resampled, ticks
+from pdsim.recordings.clock import (
+    Every,
+    Rate,
+    ResampleConfig,
+    Timeline,
+    as_they_are,
+    resampled,
+    ticks,
+)
 from pdsim.recordings.columns import CsvConfig, read_columns
 from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.recordings.segments import LEAST_FRAMES, SmoothingConfig, Window
@@ -83,6 +91,13 @@ class TimeConfig(Section):
         return self
 
 
+# In a config file its column's name will do; then it has the unit of `time`.
+Clock = Annotated[
+    TimeConfig,
+    WithJsonSchema({"anyOf": [{"type": ["string", "integer"]}, {"type": "object"}]}),
+]
+
+
 class Config(Section):
     """Recordings of any system from its tables: `source: table`."""
 
@@ -94,10 +109,10 @@ class Config(Section):
     )
     csv: CsvConfig = CsvConfig()
     time: TimeConfig | None = Field(None, description="time stamps; or else `rate_hz`")
-    rate_hz: Positive | None = Field(
+    rate_hz: Rate | None = Field(
         None, description="rate of the rows [Hz], where they have no time stamps"
     )
-    clock: ColumnName | TimeConfig | None = Field(
+    clock: Clock | None = Field(
         None,
         description="column that counts in whole periods, where the time stamps are not regular: "
         "repeated rows are dropped, missing ones are not observed",
@@ -132,6 +147,15 @@ class Config(Section):
         "they are no data of their own",
     )
     truth: dict[str, float] = Field({}, description="true values of system parameters, if known")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_clock(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or not isinstance(values.get("clock"), str | int):
+            return values
+        time = values.get("time")
+        unit = {"unit": time["unit"]} if isinstance(time, dict) and "unit" in time else {}
+        return values | {"clock": {"column": values["clock"], **unit}}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -187,13 +211,6 @@ class Config(Section):
         held_out = {window.run for window in self.test}
         rest = [TableWindow(run=run) for run in self.files if run not in held_out]
         return self.train or tuple(rest)
-
-    @property
-    def clock_column(self) -> TimeConfig | None:
-        """The column of `clock`; without a unit of its own it has that of `time`."""
-        if isinstance(self.clock, str):
-            return TimeConfig(column=self.clock, unit=self.time.unit if self.time else "s")
-        return self.clock
 
     def resolve(self, frames: Mapping[str, int] | None, frame_time: float) -> list[Window]:
         """Return every window in frames, those for training first.
@@ -288,14 +305,7 @@ def files(config: Config, folder: str) -> dict[str, str]:
     return found
 
 
-class _Rows(NamedTuple):
-    """What of a table is not a channel or an input."""
-
-    count: int
-    timeline: Timeline
-
-
-def _rows(config: Config, columns: Mapping[str, Any], source: str) -> _Rows:
+def _timeline(config: Config, columns: Mapping[str, Any], source: str) -> Timeline:
     """Say how rows become frames.
 
     Raises:
@@ -305,8 +315,8 @@ def _rows(config: Config, columns: Mapping[str, Any], source: str) -> _Rows:
     if count < LEAST_FRAMES:
         raise PdsimError(f"{source}: has {count} rows; a recording needs {LEAST_FRAMES} or more")
     if config.rate_hz is not None:
-        return _Rows(count, Every(1 / config.rate_hz))
-    time = config.clock_column or config.time
+        return Every(1 / config.rate_hz)
+    time = config.clock or config.time
     assert time is not None
     stamps = columns[time.column]
     where = f"{source}: column {time.column!r}"
@@ -318,10 +328,10 @@ def _rows(config: Config, columns: Mapping[str, Any], source: str) -> _Rows:
         )
     seconds = conversion(time.unit, "s") * (stamps - stamps[0])
     if config.clock is not None or config.drop_repeats:
-        return _Rows(count, ticks(seconds, where))
+        return ticks(seconds, where)
     if config.resample is not None:
-        return _Rows(count, resampled(seconds, config.resample, where))
-    return _Rows(count, as_they_are(seconds, where))
+        return resampled(seconds, config.resample, where)
+    return as_they_are(seconds, where)
 
 
 def read(config: Config, run: str, path: str, system: System) -> Recording:
@@ -334,13 +344,13 @@ def read(config: Config, run: str, path: str, system: System) -> Recording:
         PdsimError: the file, a column or a cell cannot be used.
     """
     check(config, system)
-    time = [config.clock_column or config.time]
+    time = [config.clock or config.time]
     used = [*time, *config.channels.values(), *config.inputs.values()]
     names = [c.column for c in used if c is not None and c.column is not None]
     columns = read_columns(path, list(dict.fromkeys(names)), config.csv)
-    count, timeline = _rows(config, columns, path)
+    timeline = _timeline(config, columns, path)
     channels = channel_values(config.channels, columns, system.channels, config.missing, path)
-    inputs = input_values(config.inputs, columns, system.inputs, count, path)
+    inputs = input_values(config.inputs, columns, system.inputs, len(channels), path)
     observed = timeline.observed(channels)
     if len(observed) < LEAST_FRAMES:
         raise PdsimError(f"{path}: gives {len(observed)} frames; {LEAST_FRAMES} or more are needed")

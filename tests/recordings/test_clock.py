@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from pdsim.recordings.clock import (
     Every,
     ResampleConfig,
@@ -173,6 +174,6 @@ def test_repeats_are_dropped_before_resampling():
 
 
 def test_frames_are_not_made_of_nothing():
-    for rate in (5000.0, 1e12):
+    for rate in (1100.0, 1e6):
         with pytest.raises(PdsimError, match=r"resample\.rate_hz: .*choose about 500 Hz"):
             resample(EVEN, rate)

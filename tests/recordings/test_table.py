@@ -3,6 +3,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
+
 from pdsim.recordings import table
 from pdsim.recordings.cut import cut
 from pdsim.recordings.segments import Window
@@ -10,7 +12,6 @@ from pdsim.recordings.units import conversion, unit
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import sha256
 from pdsim.systems.double_pendulum import Options, build
-from pydantic import ValidationError
 
 FREE = build(Options())
 DRIVEN = build(Options(motors=True))
@@ -167,7 +168,7 @@ def test_inputs_in_other_units_and_constants(write):
 
 @pytest.mark.parametrize(("unit", "scale"), [("ms", 1e3), ("us", 1e6), ("ns", 1e9)])
 def test_stamps_in_other_units_from_any_origin(write, unit, scale):
-    stamps = [int(round(scale * x)) + 10**12 for x in TIME]
+    stamps = [round(scale * x) + 10**12 for x in TIME]
     path = write(t=stamps, a=A, b=B)
     assert read(path, time={"column": "t", "unit": unit}).frame_time == 0.002
 
@@ -216,6 +217,8 @@ def test_delimiters_comments_and_names(tmp_path):
         ("tab.csv", {"delimiter": "\t", "header": "t\ta\tb", "comments": ""}, {}),
         ("spaces.txt", {"header": "t a b"}, {}),
         ("semicolon.csv", {"delimiter": "; ", "header": "logged by me\nt; a; b"}, {}),
+        ("quoted.csv", {"delimiter": ",", "header": '"t", "a","b"', "comments": ""}, {}),
+        ("trailing.csv", {"delimiter": ",", "header": "t,a,b", "newline": ",\n"}, {}),
         ("bar.csv", {"delimiter": "|", "header": "t|a|b"}, {"delimiter": "|"}),
     ):
         np.savetxt(tmp_path / name, rows, fmt="%.17g", **options)
@@ -380,6 +383,7 @@ def test_windows_that_cannot_be():
 def test_time_must_be_told_once():
     invalid(["time is given twice"], rate_hz=500)
     invalid(["needs time"], time=None)
+    invalid(["less than or equal to 1000000"], time=None, rate_hz=1e12)
     invalid(["exclude each other"], clock="k", drop_repeats=True)
     invalid(["add time"], time=None, rate_hz=500, drop_repeats=True)
     invalid(["'rad' cannot be converted to 's'", "ms"], time={"column": "t", "unit": "rad"})
