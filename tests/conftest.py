@@ -3,9 +3,12 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from pdsim.recordings.recording import Recording
 from pdsim.runtime import device
+from pdsim.trajectories import trajectory_set
 
 ROOT = Path(__file__).parents[1]
 device.configure("float64")
@@ -31,3 +34,39 @@ def ibm_dir() -> Path:
         if folder and (Path(folder) / "0.csv").is_file():
             return Path(folder)
     pytest.skip("the IBM recordings are not at hand; set PDSIM_IBM_DIR")
+
+
+@pytest.fixture(scope="session")
+def trajectories_of():
+    """Function that makes the dataset of a trajectories file of arrays."""
+
+    def build(system, observed, states, frame_time, *, inputs=None, splits=None, truth=()):
+        """Assemble one recording for each member of the sequences; their lengths may differ.
+
+        Args:
+            observed: (frame, channel) of each.
+            states: (frame, state) of each; the first is the start, which is known exactly.
+            inputs: (frame, input) of each, if the system has some.
+            splits: "train" or "test" of each; default: all "train".
+            truth: (name, value) pairs of all recordings.
+        """
+        size = len(system.state)
+        if inputs is None:
+            inputs = [np.zeros((len(values), len(system.inputs))) for values in observed]
+        recordings = [
+            Recording(
+                run=str(number),
+                frame_time=frame_time,
+                observed=np.asarray(seen, float),
+                input=np.asarray(drive, float),
+                states=np.asarray(state, float),
+                start=np.asarray(state[0], float),
+                start_covariance=np.zeros((size, size)),
+                truth=dict(truth),
+            )
+            for number, (seen, state, drive) in enumerate(zip(observed, states, inputs, strict=True))
+        ]
+        splits = ["train"] * len(recordings) if splits is None else splits
+        return trajectory_set(system, recordings, splits, {})
+
+    return build

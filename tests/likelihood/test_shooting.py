@@ -10,10 +10,13 @@ from pdsim.inference.profile import lagrangian, profile
 from pdsim.likelihood.problem import Position, combine_trajectories
 from pdsim.likelihood.shooting import shooting_problem
 from pdsim.parameters import Parameter, ParameterSpace
-from pdsim.systems.double_pendulum import SYSTEM
+from pdsim.systems.double_pendulum import DoublePendulum, Options
+from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.rollout import rollout
+from pdsim.systems.simulator import Simulator
 
 RATE, FRAMES = 500.0, 101
+SYSTEM = DoublePendulum(integrator="semi_implicit_euler")
 NOISE = np.array([0.05, 0.1, 0.8, 1.5])
 SPACE = ParameterSpace(
     (
@@ -24,11 +27,17 @@ SPACE = ParameterSpace(
 )
 
 
-def simulate(parameters, start):
-    states = rollout(
-        SYSTEM, parameters, tuple(map(jnp.asarray, start)), frames=FRAMES - 1, frame_time=1 / RATE
+def simulate(parameters, start, system=SYSTEM, inputs=(), frames=FRAMES):
+    """States (frame, state) of a system that shows all of them."""
+    channels, _ = rollout(
+        system,
+        system.prepare(parameters),
+        tuple(map(jnp.asarray, start)),
+        tuple(jnp.asarray(column)[: frames - 1] for column in np.transpose(inputs)),
+        frames=frames - 1,
+        frame_time=1 / RATE,
     )
-    return np.concatenate([np.asarray(start)[None], np.stack(states, axis=1)])
+    return np.concatenate([np.asarray(start)[None], np.stack(channels, axis=1)])
 
 
 @pytest.fixture(scope="module")
@@ -37,18 +46,21 @@ def truth():
     return np.stack([simulate(CROOKED, start) for start in starts])
 
 
-def problem(truth, window_count, combination="product", observed=None):
-    return shooting_problem(
-        SYSTEM,
-        SPACE,
-        truth if observed is None else observed,
-        truth,
-        NOISE,
-        window_count=window_count,
-        combination=combination,
-        frame_time=1 / RATE,
-        substeps=1,
-    )
+@pytest.fixture(scope="module")
+def problem(trajectories_of):
+    """Build a problem of true states (frame, state) and what is observed of each."""
+
+    def build(truth, window_count, combination="product", observed=None):
+        data = trajectories_of(SYSTEM, truth if observed is None else observed, truth, 1 / RATE)
+        return shooting_problem(
+            Simulator(SYSTEM, SPACE, 1),
+            data,
+            NOISE,
+            window_count=window_count,
+            combination=combination,
+        )
+
+    return build
 
 
 def at(problem, physical, shooting=None):
@@ -57,7 +69,7 @@ def at(problem, physical, shooting=None):
     return Position(unit, jnp.broadcast_to(guess, (len(unit), *guess.shape)))
 
 
-def test_single_shooting_is_the_gaussian_density(truth):
+def test_single_shooting_is_the_gaussian_density(problem, truth):
     """Eq. 2 and 3, against scipy's density of every residual."""
     guess = {"length": 0.11, "friction_1": 1e-3}
     observed = truth + np.random.default_rng(0).normal(size=truth.shape) * NOISE
@@ -70,7 +82,7 @@ def test_single_shooting_is_the_gaussian_density(truth):
 
 
 @pytest.mark.parametrize("window_count", [2, 7, 10])
-def test_windows_without_defects_are_one_trajectory(truth, window_count):
+def test_windows_without_defects_are_one_trajectory(problem, truth, window_count):
     """At the truth the windows join, and multiple shooting is single shooting."""
     physical = [CROOKED["length"], CROOKED["friction_1"]]
     observed = truth + np.random.default_rng(1).normal(size=truth.shape) * NOISE
@@ -81,7 +93,7 @@ def test_windows_without_defects_are_one_trajectory(truth, window_count):
     assert np.abs(defects).max() < 1e-9
 
 
-def test_a_defect_is_the_gap_in_scaled_units(truth):
+def test_a_defect_is_the_gap_in_scaled_units(problem, truth):
     p = problem(truth, 5)
     moved = p.start_shooting().at[1, 2, 3].add(0.25)
     _, defects = p.evaluate(at(p, [CROOKED["length"], CROOKED["friction_1"]], moved))
@@ -92,7 +104,7 @@ def test_a_defect_is_the_gap_in_scaled_units(truth):
     assert np.abs(defects[0, 0]).max() < 1e-9
 
 
-def test_what_was_not_observed_does_not_count(truth):
+def test_what_was_not_observed_does_not_count(problem, truth):
     observed = truth.copy()
     observed[0, 30:60, 2] = np.nan
     guess = {"length": 0.11, "friction_1": 1e-3}
@@ -111,7 +123,7 @@ def test_sum_and_product_of_trajectories():
     np.testing.assert_allclose(mixture, [-3.0 - np.log(2), -5000.0])
 
 
-def test_gradients_are_those_of_finite_differences(truth):
+def test_gradients_are_those_of_finite_differences(problem, truth):
     observed = truth + np.random.default_rng(0).normal(size=truth.shape) * NOISE
     p = problem(truth, 4, "sum", observed)
     position = at(p, [[0.11, 1e-3]])
@@ -142,7 +154,7 @@ def loose(p, unit, rng):
 
 @pytest.mark.parametrize("combination", ["sum", "product"])
 @pytest.mark.parametrize("windows", [1, 5])
-def test_linearisation_agrees_with_reverse_differentiation(truth, combination, windows):
+def test_linearisation_agrees_with_reverse_differentiation(problem, truth, combination, windows):
     rng = np.random.default_rng(2)
     noisy = truth + rng.normal(size=truth.shape) * NOISE
     noisy[0, 3, 1] = np.nan
@@ -173,7 +185,7 @@ def test_linearisation_agrees_with_reverse_differentiation(truth, combination, w
 
 
 @pytest.mark.parametrize("combination", ["sum", "product"])
-def test_profile_of_closed_windows_is_that_of_one_long_roll_out(truth, combination):
+def test_profile_of_closed_windows_is_that_of_one_long_roll_out(problem, truth, combination):
     """With σ → 0 eliminating the windows' starts leaves the likelihood of single shooting."""
     rng = np.random.default_rng(2)
     noisy = truth + rng.normal(size=truth.shape) * NOISE
@@ -195,7 +207,7 @@ def test_profile_of_closed_windows_is_that_of_one_long_roll_out(truth, combinati
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
 
 
-def test_profile_shifts_to_the_minimum_over_the_starts(truth):
+def test_profile_shifts_to_the_minimum_over_the_starts(problem, truth):
     """At fixed θ the step of the windows' starts leaves no slope of the linearised Lagrangian."""
     rng = np.random.default_rng(3)
     p = problem(truth, 4, "product", truth + rng.normal(size=truth.shape) * NOISE)
