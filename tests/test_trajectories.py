@@ -2,12 +2,18 @@ import numpy as np
 import pytest
 
 from pdsim.runtime.errors import PdsimError
-from pdsim.trajectories import windows
+from pdsim.trajectories import window_length, windows
+
+
+def cut(frames, count):
+    """Windows of a recording whose values are its frame numbers, frame 0 left out."""
+    length = window_length(frames, count)
+    observed = np.arange(1.0, frames)[None, :, None]
+    return windows(observed, length, count, np.nan), length * np.arange(count)
 
 
 def test_windows_share_their_border_frames_and_lose_none():
-    observed = np.arange(400.0)[None, :, None]
-    targets, starts = windows(observed, 10)
+    targets, starts = cut(400, 10)
     assert targets.shape == (40, 1, 10, 1)
     np.testing.assert_array_equal(starts, 40 * np.arange(10))
     # Window w predicts the frames after its start, up to the next window's start.
@@ -18,12 +24,75 @@ def test_windows_share_their_border_frames_and_lose_none():
 
 
 def test_one_window_is_the_whole_trajectory():
-    targets, starts = windows(np.arange(400.0)[None, :, None], 1)
+    targets, starts = cut(400, 1)
     assert targets.shape == (399, 1, 1, 1)
     assert np.isfinite(targets).all()
     assert starts.tolist() == [0]
 
 
-def test_too_many_windows_are_refused():
-    with pytest.raises(PdsimError, match="cannot be cut into 30 windows"):
-        windows(np.zeros((1, 32, 4)), 30)
+def test_too_many_windows_are_refused_and_counts_that_fit_are_named():
+    with pytest.raises(PdsimError, match="cannot be cut into 30 windows") as error:
+        window_length(32, 30)
+    assert "window_count" in str(error.value)
+    assert "use 16 or 31" in str(error.value)
+    for count in (16, 31):
+        targets, starts = cut(32, count)
+        assert starts[-1] < 31
+        assert np.isfinite(targets[:, 0, -1]).any()
+
+
+def test_what_lies_beyond_the_end_is_filled():
+    cut = windows(np.ones((2, 7, 3)), 4, 2, -1.0)
+    assert cut.shape == (4, 2, 2, 3)
+    assert (cut[:3] == 1).all()
+    assert (cut[3, :, 0] == 1).all()
+    assert (cut[3, :, 1] == -1).all()
+
+
+def test_recordings_of_unequal_length_are_padded(trajectories_of):
+    from pdsim.systems.oscillator import Oscillator
+    from pdsim.trajectories import common_frames, inputs_of, select
+
+    values = [np.ones((length, 2)) for length in (30, 20)]
+    data = trajectories_of(Oscillator(), values, values, 0.01, splits=["train", "test"])
+    assert data["length"].values.tolist() == [30, 20]
+    assert common_frames(data) == 20
+    assert np.isfinite(data["observed"].values[1, :20]).all()
+    assert np.isnan(data["observed"].values[1, 20:]).all()
+    assert inputs_of(data).shape == (2, 29, 1)
+    assert not inputs_of(data).any()
+    with pytest.raises(PdsimError, match="none of split 'other'"):
+        select(data, "other")
+
+
+def test_recordings_at_different_rates_are_refused():
+    from dataclasses import replace
+
+    from pdsim.recordings.recording import unsmoothed
+    from pdsim.systems.oscillator import Oscillator
+    from pdsim.trajectories import trajectory_set
+
+    one = unsmoothed("0", 0.01, np.ones((30, 2)), np.zeros((30, 1)), 2, source="a.csv")
+    other = replace(one, frame_time=0.02, source="b.csv")
+    with pytest.raises(PdsimError, match=r"b\.csv: 0\.02 s between frames, but a\.csv has 0\.01"):
+        trajectory_set(Oscillator(), [one, other], ["train", "test"], {})
+
+
+def test_a_truth_that_the_training_recordings_share_is_known(trajectories_of):
+    from pdsim.parameters import Parameter, ParameterSpace
+    from pdsim.systems.oscillator import Oscillator
+    from pdsim.trajectories import known_truth, true_parameters
+
+    space = ParameterSpace((Parameter("k", 1.0, 50.0, "N/m", sets=("stiffness",)),))
+    values = [np.ones((20, 2))] * 2
+
+    def made(**truth):
+        return trajectories_of(Oscillator(), values, values, 0.01, truth=truth.items())
+
+    assert known_truth(made(stiffness=20.0, mass=1.0), space).tolist() == [20.0]
+    assert known_truth(made(mass=1.0), space) is None
+    assert known_truth(made(), space) is None
+    different = made(stiffness=20.0)
+    different["truth"][1] = 21.0
+    assert known_truth(different, space) is None
+    assert true_parameters(different, space).ravel().tolist() == [20.0, 21.0]

@@ -1,9 +1,15 @@
 import numpy as np
 from reference import CROOKED
 
-from pdsim.recordings.camera import pixels, population_draws, run_parameters, simulate
-from pdsim.recordings.config import CameraConfig
+from pdsim.recordings.camera import (
+    CameraConfig,
+    pixels,
+    population_draws,
+    run_parameters,
+    simulate,
+)
 from pdsim.recordings.markers import joint_angles
+from pdsim.systems.double_pendulum import Options, coefficients, energy
 
 
 def camera(**changes):
@@ -20,9 +26,7 @@ def camera(**changes):
 def test_the_true_motion_conserves_energy():
     c = camera()
     states = simulate(c, run_parameters(c, 0), 500.0, 0)
-    from pdsim.systems.double_pendulum import coefficients, energy
-
-    values = np.asarray(energy(tuple(states.T), coefficients(c.parameters)))
+    values = np.asarray(energy(tuple(states.T), coefficients(c.parameters, Options())))
     assert np.abs(values - values[0]).max() < 1e-8 * np.abs(values).max()
 
 

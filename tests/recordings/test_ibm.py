@@ -5,36 +5,43 @@ import numpy as np
 import pytest
 from reference import IBM_EQUIVALENT
 
-from pdsim.runtime.errors import PdsimError
 from pdsim.recordings import ibm
+from pdsim.recordings.cut import cut
 from pdsim.recordings.markers import joint_angles, read_pixels
-from pdsim.recordings.smoothing import Smoothing, cut
-from pdsim.systems.double_pendulum import SYSTEM
+from pdsim.recordings.recording import unsmoothed
+from pdsim.recordings.smoothing import Smoothing
+from pdsim.runtime.errors import PdsimError
+from pdsim.systems.double_pendulum import DoublePendulum
 from pdsim.systems.rollout import rollout
+
+SYSTEM = DoublePendulum(integrator="semi_implicit_euler")
 
 
 def angles(ibm_dir, run):
     return joint_angles(read_pixels(ibm_dir / f"{run}.csv"))
 
 
-def reference_error(q, first, substeps, swapped=False):
+def reference_error(q, first, substeps):
     """RMS position error [rad] of the reference parameters over 400 frames at 500 Hz."""
-    observed, smoothed = cut(q, first, first + 400, 1 / 500, Smoothing(11, 4))
-    states = rollout(
+    observed = np.full((len(q), 4), np.nan)
+    observed[:, :2] = q
+    run = unsmoothed("0", 1 / 500, observed, np.zeros((len(q), 0)), 4)
+    window = cut(run, first, first + 400, SYSTEM, Smoothing(11, 4), derive_velocities=True)
+    channels, _ = rollout(
         SYSTEM,
-        IBM_EQUIVALENT,
-        tuple(jnp.asarray(x) for x in smoothed[0]),
+        SYSTEM.prepare(IBM_EQUIVALENT),
+        tuple(jnp.asarray(x) for x in window.start),
         frames=399,
         frame_time=1 / 500,
         substeps=substeps,
     )
-    return np.sqrt(np.mean((np.stack(states[:2], axis=1) - observed[1:, :2]) ** 2))
+    return np.sqrt(np.mean((np.stack(channels[:2], axis=1) - window.observed[1:, :2]) ** 2))
 
 
 def test_checksums_cover_all_runs(ibm_dir):
     assert sorted(ibm.SHA256) == list(range(21))
     for run in (0, 20):
-        assert ibm.check(ibm_dir / f"{run}.csv", run) == ibm.SHA256[run]
+        assert ibm.check_file(ibm_dir / f"{run}.csv", run) == ibm.SHA256[run]
 
 
 def test_the_reference_parameters_follow_the_real_pendulum(ibm_dir):
@@ -59,7 +66,7 @@ def test_a_damaged_file_is_refused(tmp_path, ibm_dir):
     path = tmp_path / "0.csv"
     path.write_bytes((ibm_dir / "0.csv").read_bytes()[:-10])
     with pytest.raises(PdsimError, match="damaged or another"):
-        ibm.check(path, 0)
+        ibm.check_file(path, 0)
 
 
 def test_without_folder_and_network_both_ways_are_named(tmp_path, monkeypatch):

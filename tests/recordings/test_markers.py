@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from pdsim.runtime.errors import PdsimError
 from pdsim.recordings.markers import joint_angles, read_pixels
+from pdsim.runtime.errors import PdsimError
 
 
 def test_the_first_number_of_a_pair_is_vertical_and_grows_downwards():

@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
-from pdsim.recordings.smoothing import Smoothing, cut, finite_differences, smoothed_state
+from pdsim.recordings.cut import cut
+from pdsim.recordings.recording import unsmoothed
+from pdsim.recordings.smoothing import Smoothing, finite_differences, smoothed_state
+from pdsim.systems.double_pendulum import DoublePendulum
 
 
 def test_differences_and_filter_are_exact_on_a_quadratic():
@@ -28,8 +31,15 @@ def test_smoothing_beats_differences_on_camera_noise():
 def test_a_window_is_cut_out_of_its_surroundings():
     time = np.arange(200) / 100
     position = np.stack([np.sin(time) - 40 * np.pi, np.cos(time) + 6 * np.pi], axis=1)
-    observed, smoothed = cut(position, 50, 120, 1 / 100, Smoothing(11, 4))
+    unknown = np.full_like(position, np.nan)
+    run = unsmoothed(
+        "0", 1 / 100, np.concatenate([position, unknown], axis=1), np.zeros((200, 0)), 4
+    )
+    window = cut(run, 50, 120, DoublePendulum(), Smoothing(11, 4), derive_velocities=True)
+    observed, smoothed = window.observed, window.states
     assert observed.shape == smoothed.shape == (70, 4)
+    assert window.first_frame == 50
+    np.testing.assert_array_equal(window.start, smoothed[0])
     # Whole turns are gone, at the ends the differences are central, and the filter is not skewed.
     np.testing.assert_allclose(observed[:, 0], np.sin(time[50:120]), atol=1e-12)
     np.testing.assert_allclose(observed[:, 2], np.cos(time[50:120]), atol=1e-4)
