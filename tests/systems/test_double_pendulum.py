@@ -92,6 +92,15 @@ def test_motors_of_no_size_change_nothing():
     )
 
 
+def test_parameters_may_be_whole_numbers():
+    states, torques = random_states(20) / 100, np.zeros((20, 2))
+    whole, real = (MOTORS | {"rotor_inertia_2": zero} for zero in (0, 0.0))
+    np.testing.assert_array_equal(
+        accelerations(CROOKED | whole, states, torques),
+        accelerations(CROOKED | real, states, torques),
+    )
+
+
 def test_accelerations_are_those_of_newton_and_euler():
     states = random_states(20, seed=1)
     expected = []
