@@ -128,7 +128,7 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
     )
     if identity.shooting == "multiple":
         defect = float(stats["max_defect"].median())
-        text += f" Largest defect of the median draw {defect:.2g} in scaled state units."
+        text += f" Median of the draws' largest defects: {defect:.2g} in scaled state units."
     if root["ended"] == "time":
         text += " Ended by its time limit, with what it had."
     if "r_hat" in convergence:

@@ -2,7 +2,7 @@
 
 The paper has one run of each method and shooting; an experiment may have several, with other
 settings. Each of them then has a column (Table I) or row (II, III) of its own, under its name, and
-the published number stands beside the first. Runs of methods that the paper does not have are in the
+the published number stands beside the first. Runs of methods that are not in the paper are in the
 comparison only.
 """
 
