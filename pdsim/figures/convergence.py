@@ -3,20 +3,21 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
+from pdsim.config.runs import Identity
 from pdsim.figures import style
+from pdsim.figures.figure import Figure, Request, whose
+from pdsim.runtime.files import read_dataset
 
 
 class RunHistory(NamedTuple):
-    """The history group of one posterior file, and whose it is."""
+    """The history group of one posterior file, whose it is, and how many draws it ended with."""
 
-    method: str
-    shooting: str
-    seed: int
+    identity: Identity
     history: xr.Dataset
+    draws: int
 
 
 # Iterations drawn of each run, at most: chains have tens of thousands.
@@ -27,38 +28,49 @@ def _shown(count: int) -> np.ndarray:
     return np.unique(np.linspace(0, count - 1, min(count, _POINTS)).astype(int))
 
 
-def draw(runs: Sequence[RunHistory], particles: int, title: str, stem: str) -> None:
+def draw(request: Request) -> None:
+    """Draw the histories of all runs."""
+    runs = []
+    for path in request.files["posterior"]:
+        sizes = read_dataset(path, "posterior").sizes
+        history = read_dataset(path, "history")
+        identity = whose(read_dataset(path).attrs)
+        runs.append(RunHistory(identity, history, sizes["chain"] * sizes["draw"]))
+    draw_histories(runs, request.title, request.stem)
+
+
+def draw_histories(runs: Sequence[RunHistory], title: str, stem: str) -> None:
     """Draw objective, largest defect and diverging particles against roll-outs used.
 
     The objective is shown as the distance to the best value any run reached, on a logarithmic
     axis, since it spans many orders of magnitude. Single and multiple shooting have different
     likelihoods, so each has its own best value.
     """
-    style.apply()
+    plt = style.apply()
     figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.9))
     best = {
         shooting: max(
-            float(np.nanmax(run.history["log_likelihood_best"]))
+            _highest(run.history["log_likelihood_best"].values)
             for run in runs
-            if run.shooting == shooting
+            if run.identity.shooting == shooting
         )
-        for shooting in {run.shooting for run in runs}
+        for shooting in {run.identity.shooting for run in runs}
     }
-    seen: set[tuple[str, str]] = set()
-    for run in runs:
-        h, kind = run.history, (run.method, run.shooting)
+    looks = style.run_looks([run.identity for run in runs])
+    for number, run in enumerate(runs):
+        identity, shown = run.identity, _shown(run.history.sizes["iteration"])
+        first = identity not in [other.identity for other in runs[:number]]
         look = {
-            **style.run_look(*kind),
+            **looks[identity.run],
             "linewidth": 1.2,
-            "label": style.run_label(*kind) if kind not in seen else None,
+            "markevery": max(len(shown) // 8, 1),
+            "label": style.plain(identity.label) if first else None,
         }
-        seen.add(kind)
+        h = run.history.isel(iteration=shown)
         rollouts = h["rollouts"].values
-        shown = _shown(len(rollouts))
-        rollouts, h = rollouts[shown], h.isel(iteration=shown)
-        gap = best[run.shooting] - h["log_likelihood"].values
+        gap = best[identity.shooting] - h["log_likelihood"].values
         axes[0].plot(rollouts, np.maximum(gap, 1e-3), **look)
-        if run.shooting == "multiple":
+        if identity.shooting == "multiple":
             axes[1].plot(rollouts, h["max_defect"], **look)
             axes[1].plot(rollouts, h["median_defect"], **{**look, "label": None, "alpha": 0.4})
         axes[2].plot(rollouts, h["diverging"], clip_on=False, **look)
@@ -70,11 +82,31 @@ def draw(runs: Sequence[RunHistory], particles: int, title: str, stem: str) -> N
     )
     if not axes[1].lines:
         axes[1].text(0.5, 0.5, "single shooting only", ha="center", transform=axes[1].transAxes)
+        axes[1].set_yticks([])
+    counts = sorted({run.draws for run in runs})
+    particles = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     axes[2].set(ylabel=f"diverging particles of {particles}", title="failures")
-    axes[2].set_ylim(0, max(0.1 * particles, axes[2].get_ylim()[1]))
+    axes[2].set_ylim(0, max(0.1 * counts[-1], axes[2].get_ylim()[1]))
     for axis in axes:
         axis.set(xscale="log", xlabel="roll-outs used")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
-    figure.suptitle(title)
+    style.title(figure, title)
     style.save(figure, stem)
+
+
+def _highest(values: np.ndarray) -> float:
+    """The largest finite value; 0 if there is none."""
+    known = values[np.isfinite(values)]
+    return float(known.max()) if known.size else 0.0
+
+
+FIGURE = Figure(
+    needs=("posterior",),
+    sections=("title",),
+    caption="Left: how far the median particle is from the best value any run with the same "
+    "shooting reached. Middle: the gaps between shooting windows, which should end small, since a "
+    "window fit with gaps is no trajectory. Right: particles whose roll-out was not finite. Dashed "
+    "lines are single shooting; markers tell runs of one method apart.",
+    draw=draw,
+)

@@ -1,30 +1,103 @@
-"""Density of simulated trajectories with the recording on top (like Fig. 5, 8 and 9)."""
+"""Density of one run's roll-outs with the recording on top (like Fig. 5 and 8)."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
-import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
 from pdsim.figures import style
+from pdsim.figures.figure import Figure, Request
 from pdsim.runtime.files import read_dataset
+from pdsim.trajectories import channel_labels, is_position, is_test, window_title
 
 _DASHES = (0, (5, 3))
+# Stands for the error of a roll-out that is not finite [scaled channels].
+_LOST = 1e6
 
 
-def draw_density(axis, time, simulated, recorded, label: str) -> None:
-    """Draw one channel.
+def draw(request: Request) -> None:
+    """Draw the training window and, of the test set, the window of median error.
+
+    One row per channel, see ``shown_channels``; the held-out window is neither the best nor the
+    worst.
+    """
+    plt = style.apply()
+    data = read_dataset(request.files["trajectories"][0])
+    rolled = read_dataset(request.files["rollouts"][0])
+    channels = shown_channels(data)
+    columns = [(int(np.flatnonzero(~is_test(data))[0]), "training")]
+    if is_test(data).any():
+        columns.append((shown_trajectory(data, rolled), "held out"))
+    figure, axes = plt.subplots(
+        len(channels),
+        len(columns),
+        figsize=(4.5 * len(columns) + (len(columns) == 1), 2.1 * len(channels) + 0.9),
+        sharex="col",
+        squeeze=False,
+    )
+    labels = channel_labels(data)
+    for column, (trajectory, kind) in enumerate(columns):
+        axes[0, column].set_title(style.plain(f"{kind}: {window_title(data, trajectory)}"))
+        for row, channel in enumerate(channels):
+            draw_channel(axes[row, column], data, rolled, trajectory, channel)
+            axes[row, column].set_ylabel(style.plain(labels[channel]))
+        axes[-1, column].set_xlabel("time [s]")
+    figure.legend(handles=legend(plt), loc="outside lower center", ncols=2)
+    style.title(figure, request.title)
+    style.save(figure, request.stem)
+
+
+def shown_channels(data: xr.Dataset) -> np.ndarray:
+    """Indices of the angles and positions that were observed; without any, of what was."""
+    seen = np.isfinite(data["observed"].values).any(axis=(0, 1))
+    position = is_position(data) & seen
+    return np.flatnonzero(position if position.any() else seen)
+
+
+def shown_trajectory(data: xr.Dataset, rolled: xr.Dataset) -> int:
+    """Index of the held-out trajectory of median error; of the training set if there is no other.
+
+    Errors are those of all roll-outs in the channels that are drawn, each over its spread.
+    """
+    held_out = is_test(data)
+    chosen = np.flatnonzero(held_out if held_out.any() else ~held_out)
+    channels = shown_channels(data)
+    observed = data["observed"].values[chosen, 1:][..., channels]
+    error = rolled["simulated"].values[chosen][..., channels] - observed[:, None]
+    spread = np.nanstd(observed, axis=(0, 1))
+    error = error / np.where(np.isfinite(spread) & (spread > 0), spread, 1.0)
+    # What was not observed has no error; a roll-out that is not finite has a large one.
+    seen = np.broadcast_to(np.isfinite(observed)[:, None], error.shape)
+    square = np.where(np.isfinite(error), np.clip(np.abs(error), None, _LOST), _LOST) ** 2
+    size = np.where(seen, square, 0.0).sum(axis=(1, 2, 3)) / np.maximum(seen.sum((1, 2, 3)), 1)
+    return int(chosen[np.argsort(size)[len(size) // 2]])
+
+
+def draw_channel(axis, data: xr.Dataset, rolled: xr.Dataset, trajectory: int, channel: int) -> None:
+    """Draw one channel of one trajectory, as long as the trajectory is."""
+    end = int(data["length"].values[trajectory])
+    draw_density(
+        axis,
+        data["time"].values[1:end],
+        rolled["simulated"].values[trajectory, :, : end - 1, channel],
+        data["observed"].values[trajectory, 1:end, channel],
+    )
+
+
+def draw_density(axis, time: np.ndarray, simulated: np.ndarray, recorded: np.ndarray) -> None:
+    """Draw roll-outs and a recording.
 
     The colour is the share of roll-outs in a cell of the picture, at each time relative to the
     fullest cell of that time, so that a narrow and a wide bundle are both visible.
 
     Args:
+        time: (time,) [s], evenly spaced.
         simulated: (draw, time).
-        recorded: (time,).
+        recorded: (time,), NaN where nothing was observed.
     """
-    low, high = np.nanmin(recorded), np.nanmax(recorded)
-    margin = 0.35 * max(high - low, 1e-6)
+    known = recorded[np.isfinite(recorded)]
+    if known.size == 0:
+        known = simulated[np.isfinite(simulated)]
+    low, high = np.quantile(known, [0.0, 1.0]) if known.size else (-1.0, 1.0)
+    margin = 0.35 * max(high - low, 1e-6 * max(abs(low), abs(high), 1.0))
     edges = np.linspace(low - margin, high + margin, 141)
     counts = np.stack([np.histogram(column, edges)[0] for column in simulated.T], axis=1)
     share = counts / np.maximum(counts.max(axis=0, keepdims=True), 1)
@@ -39,99 +112,11 @@ def draw_density(axis, time, simulated, recorded, label: str) -> None:
         rasterized=True,
     )
     axis.plot(time, recorded, color=style.RECORDING, linewidth=0.9, linestyle=_DASHES)
-    axis.set_ylabel(label)
     axis.set_ylim(edges[0], edges[-1])
 
 
-def draw(trajectories: str, rollouts: str, title: str, stem: str) -> None:
-    """Draw the training window and the middle held-out window, one row per position channel.
-
-    The held-out window shown is the one of median error, neither the best nor the worst.
-    """
-    style.apply()
-    data, rolled = read_dataset(trajectories), read_dataset(rollouts)
-    channels = np.flatnonzero(data["channel_kind"].values == "position")
-    train = int(np.flatnonzero(data["split"].values == "train")[0])
-    test = median_trajectory(data, rolled)
-    figure, axes = plt.subplots(
-        len(channels), 2, figsize=(9, 2.1 * len(channels) + 0.7), sharex=True, squeeze=False
-    )
-    for column, (trajectory, kind) in enumerate(((train, "training"), (test, "held out"))):
-        run = int(data["run"].values[trajectory])
-        first = int(data["first_frame"].values[trajectory])
-        axes[0, column].set_title(f"{kind}: run {run}, from frame {first}")
-        for row, channel in enumerate(channels):
-            unit = str(data["channel_unit"].values[channel])
-            name = str(data["channel"].values[channel])
-            draw_density(
-                axes[row, column],
-                rolled["time"].values,
-                rolled["simulated"].values[trajectory, :, :, channel],
-                data["observed"].values[trajectory, 1:, channel],
-                f"{name} [{unit}]",
-            )
-        axes[-1, column].set_xlabel("time [s]")
-    figure.legend(handles=_legend(), loc="outside lower center", ncols=2)
-    figure.suptitle(title)
-    style.save(figure, stem)
-
-
-class Run(NamedTuple):
-    """Roll-outs of one run."""
-
-    label: str
-    rollouts: str
-
-
-def draw_all(trajectories: str, runs: Sequence[Run], title: str, stem: str) -> None:
-    """Draw all runs on one held-out window, one row per run, one column per position channel.
-
-    The window is the one whose error is the median for the first of the runs.
-    """
-    style.apply()
-    data = read_dataset(trajectories)
-    channels = np.flatnonzero(data["channel_kind"].values == "position")
-    shown = median_trajectory(data, read_dataset(runs[0].rollouts))
-    # Two runs side by side: a page is wider than it is long.
-    across = 2 if len(runs) > 3 else 1
-    rows = -(-len(runs) // across)
-    figure, axes = plt.subplots(
-        rows,
-        across * len(channels),
-        figsize=(3.3 * across * len(channels), 1.45 * rows + 0.9),
-        sharex=True,
-        squeeze=False,
-    )
-    for number, run in enumerate(runs):
-        rolled = read_dataset(run.rollouts)
-        row, left = number % rows, number // rows * len(channels)
-        for offset, channel in enumerate(channels):
-            axis = axes[row, left + offset]
-            unit, name = (str(data[key].values[channel]) for key in ("channel_unit", "channel"))
-            draw_density(
-                axis,
-                rolled["time"].values,
-                rolled["simulated"].values[shown, :, :, channel],
-                data["observed"].values[shown, 1:, channel],
-                f"{name} [{unit}]",
-            )
-            axis.set_title(run.label if offset == 0 else "", loc="left")
-    for number in range(len(runs), rows * across):
-        for offset in range(len(channels)):
-            axes[number % rows, number // rows * len(channels) + offset].set_visible(False)
-    for number in range(max(len(runs) - 1, 0) // rows + 1):
-        last = min(rows, len(runs) - number * rows) - 1
-        for offset in range(len(channels)):
-            axis = axes[last, number * len(channels) + offset]
-            axis.set_xlabel("time [s]")
-            axis.tick_params(labelbottom=True)
-    figure.legend(handles=_legend(), loc="outside lower center", ncols=2)
-    window = f"held-out run {int(data['run'].values[shown])}"
-    figure.suptitle(f"{title}: {window}, from frame {int(data['first_frame'].values[shown])}")
-    style.save(figure, stem)
-
-
-def _legend():
+def legend(plt) -> list:
+    """What the line and the colour are."""
     blue = plt.Rectangle((0, 0), 1, 1, color="#6baed6", label="density of roll-outs")
     line = plt.Line2D(
         [], [], color=style.RECORDING, linewidth=0.9, linestyle=_DASHES, label="recording"
@@ -139,11 +124,13 @@ def _legend():
     return [line, blue]
 
 
-def median_trajectory(data: xr.Dataset, rolled: xr.Dataset) -> int:
-    """Return the index of the held-out trajectory whose error is the median."""
-    test = np.flatnonzero(data["split"].values == "test")
-    position = data["channel_kind"].values == "position"
-    observed = data["observed"].values[test][:, None, 1:][..., position]
-    error = rolled["simulated"].values[test][..., position] - observed
-    size = np.nanmean(np.nan_to_num(error, posinf=1e6, neginf=-1e6) ** 2, axis=(1, 2, 3))
-    return int(test[np.argsort(size)[len(size) // 2]])
+FIGURE = Figure(
+    needs=("trajectories", "rollouts"),
+    sections=("title",),
+    caption="Blue: where the roll-outs of all draws go from the estimated start state. Dashed: the "
+    "recording. The title of each column says whether its window was fitted; of those that were "
+    "not, where there are any, it is the one of median error.",
+    draw=draw,
+    of_each_run=True,
+    applies=lambda experiment, budget, identity: experiment.shows(identity),
+)

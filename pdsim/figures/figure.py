@@ -32,6 +32,11 @@ class Request(NamedTuple):
         return f"{title}: {self.identity.label}" if self.identity else title
 
 
+def whose(attributes: Mapping[Any, Any]) -> Identity:
+    """Read the identity of a run from the attributes of its posterior file."""
+    return Identity(*(str(attributes[name]) for name in Identity._fields))
+
+
 @dataclass(frozen=True)
 class Figure:
     """An entry of ``pdsim.registry``'s figures: the module's ``FIGURE``.
@@ -58,3 +63,11 @@ class Figure:
     applies: Callable[["ExperimentConfig", BudgetConfig, Identity | None], bool] = (
         lambda experiment, budget, identity: True
     )
+
+
+def trains(
+    experiment: "ExperimentConfig", budget: BudgetConfig, identity: Identity | None = None
+) -> bool:
+    """Whether BayesSim's variants are trained: ``applies`` of their figures."""
+    del identity
+    return experiment.bayessim is not None and budget.bayessim

@@ -1,15 +1,25 @@
 """Pair plot of a posterior with the prior's limits and, where known, the truth."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from pdsim.figures import style
+from pdsim.figures.figure import Figure, Request
 from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.posterior import read_draws
+from pdsim.runtime.files import read_dataset
+from pdsim.systems.simulator import build_simulator
+from pdsim.trajectories import known_truth
 
-_DRAWS = "#08519c"
+
+def draw(request: Request) -> None:
+    """Draw the pair plot of one run."""
+    space = build_simulator(request.sections["simulator"]).space
+    truth = known_truth(read_dataset(request.files["trajectories"][0]), space)
+    draws = read_draws(request.files["posterior"][0], space)
+    draw_pairs(space, draws, truth, request.title, request.stem)
 
 
-def draw(
+def draw_pairs(
     space: ParameterSpace, draws: np.ndarray, truth: np.ndarray | None, title: str, stem: str
 ) -> None:
     """Draw marginals on the diagonal, pairs in the prior's box below and zoomed above it.
@@ -21,7 +31,7 @@ def draw(
         draws: (draw, M) physical values.
         truth: (M,) or None.
     """
-    style.apply()
+    plt = style.apply()
     count = space.dimension
     size = max(1.25 * count, 5.0)
     figure, axes = plt.subplots(count, count, figsize=(size + 0.6, size), squeeze=False)
@@ -32,13 +42,13 @@ def draw(
             x, y = draws[:, column], draws[:, row]
             axis.tick_params(labelsize=small)
             if row == column:
-                _marginal(axis, horizontal, x, None if truth is None else truth[row])
+                _marginal(plt, axis, horizontal, x, None if truth is None else truth[row])
             elif row > column:
-                _span_prior(axis, "x", horizontal)
-                _span_prior(axis, "y", vertical)
-                axis.plot(x, y, ".", markersize=3, alpha=0.6, color=_DRAWS)
+                _span_prior(plt, axis, "x", horizontal)
+                _span_prior(plt, axis, "y", vertical)
+                axis.plot(x, y, ".", markersize=3, alpha=0.6, color=style.DRAWS)
             else:
-                axis.plot(x, y, ".", markersize=2.5, alpha=0.6, color=_DRAWS)
+                axis.plot(x, y, ".", markersize=2.5, alpha=0.6, color=style.DRAWS)
                 axis.set_facecolor("0.965")
                 if count > 5:
                     axis.set(xticks=[], yticks=[])
@@ -66,7 +76,7 @@ def draw(
             if column == 0:
                 axis.set_ylabel(_axis_label(vertical), fontsize=small + 1)
     handles = [
-        plt.Line2D([], [], marker=".", linestyle="", color=_DRAWS, label="draws"),
+        plt.Line2D([], [], marker=".", linestyle="", color=style.DRAWS, label="draws"),
         plt.Line2D([], [], linestyle="--", color=style.BOUND, label="limits of the prior"),
         plt.Rectangle((0, 0), 1, 1, facecolor="0.93", label="zoomed to the draws"),
     ]
@@ -77,16 +87,16 @@ def draw(
             )
         )
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
-    figure.suptitle(title)
+    style.title(figure, title)
     style.save(figure, stem)
 
 
 def _axis_label(parameter: Parameter) -> str:
-    return f"{parameter.name}\n[{parameter.unit.replace('^2', '²')}]"
+    return style.plain(f"{parameter.name}\n[{parameter.unit.replace('^2', '²')}]")
 
 
-def _marginal(axis, parameter: Parameter, values: np.ndarray, truth: float | None) -> None:
-    _span_prior(axis, "x", parameter)
+def _marginal(plt, axis, parameter: Parameter, values: np.ndarray, truth: float | None) -> None:
+    _span_prior(plt, axis, "x", parameter)
     spaced = np.geomspace if parameter.scale == "log" else np.linspace
     edges = spaced(parameter.lower, parameter.upper, 31)
     axis.hist(np.clip(values, edges[0], edges[-1]), edges, color="#6baed6")
@@ -95,7 +105,7 @@ def _marginal(axis, parameter: Parameter, values: np.ndarray, truth: float | Non
         axis.axvline(truth, color=style.TRUTH, linewidth=1.2)
 
 
-def _span_prior(axis, side: str, parameter: Parameter) -> None:
+def _span_prior(plt, axis, side: str, parameter: Parameter) -> None:
     """Let the x or y axis span a little more than the prior, and mark its limits."""
     low, high = (float(parameter.to_physical(u)) for u in (-0.06, 1.06))
     axis.set(**{f"{side}scale": parameter.scale, f"{side}lim": (low, high)})
@@ -107,3 +117,16 @@ def _span_prior(axis, side: str, parameter: Parameter) -> None:
     draw_line = axis.axvline if side == "x" else axis.axhline
     for limit in (parameter.lower, parameter.upper):
         draw_line(limit, color=style.BOUND, linewidth=0.8, linestyle="--")
+
+
+FIGURE = Figure(
+    needs=("trajectories", "posterior"),
+    sections=("title", "simulator"),
+    caption="Dots are draws, histograms their marginals, dashed lines the limits of the prior. "
+    "Below the diagonal the axes span the prior, above it (grey) they are zoomed to the draws. A "
+    "narrow ridge means that the recording determines a combination of the parameters, and not "
+    "each of them.",
+    draw=draw,
+    of_each_run=True,
+    applies=lambda experiment, budget, identity: experiment.shows(identity),
+)

@@ -1,12 +1,29 @@
 """Posteriors of two parameters, one panel per run, with the truth (like Fig. 3 and 6)."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
+import xarray as xr
 
 from pdsim.figures import style
+from pdsim.figures.figure import Figure, Request, whose
+from pdsim.parameters import ParameterSpace
+from pdsim.posterior import read_draws
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import read_dataset
+from pdsim.systems.simulator import build_simulator
+from pdsim.trajectories import select, true_parameters
+
+if TYPE_CHECKING:
+    from pdsim.config.experiment import ExperimentConfig
+
+NEEDS = ("trajectories", "posterior")
+SECTIONS = ("title", "simulator")
+CAPTION = (
+    "Dots are draws, stars the true values behind the training recordings, where they are known; "
+    "ellipses hold 50 % and 90 % of the distribution these were drawn from, where there is one."
+)
 
 
 class Panel(NamedTuple):
@@ -29,7 +46,60 @@ class Truth(NamedTuple):
     covariance: np.ndarray | None = None
 
 
-def draw(
+def has_two(experiment: "ExperimentConfig") -> bool:
+    """Whether two parameters are estimated."""
+    return len(experiment.simulator.parameters) == 2
+
+
+def draw(request: Request) -> None:
+    """Draw the posteriors of all runs side by side."""
+    space = build_simulator(request.sections["simulator"]).space
+    if space.dimension != 2:
+        raise PdsimError(
+            f"{request.title}: this figure needs 2 parameters, not {space.dimension}; draw the "
+            "figure posterior of each run instead"
+        )
+    truth = _known(read_dataset(request.files["trajectories"][0]), space)
+    panels = [
+        Panel(whose(read_dataset(path).attrs).label, read_draws(path, space))
+        for path in request.files["posterior"]
+    ]
+    first, second = space.parameters
+    draw_panels(
+        panels,
+        truth,
+        _spans(space, truth),
+        (f"{first.name} [{first.unit}]", f"{second.name} [{second.unit}]"),
+        request.title,
+        request.stem,
+    )
+
+
+def _known(data: xr.Dataset, space: ParameterSpace) -> Truth | None:
+    """True parameters of the training recordings, and their distribution, where known."""
+    points = true_parameters(select(data, "train"), space)
+    if points is None:
+        return None
+    points = points[np.isfinite(points).all(axis=1)]
+    if len(points) == 0:
+        return None
+    if "population_mean" not in data:
+        return Truth(points)
+    return Truth(points, data["population_mean"].values, data["population_covariance"].values)
+
+
+def _spans(space: ParameterSpace, truth: Truth | None) -> np.ndarray:
+    """What the axes show (2, 2): the neighbourhood of the truth, or all of the prior's box."""
+    low, high = np.array([(p.lower, p.upper) for p in space.parameters]).T
+    if truth is None:
+        return np.stack([low, high], axis=1)
+    least = 0.05 * (high - low)
+    low, high = truth.points.min(axis=0), truth.points.max(axis=0)
+    margin = 0.75 * np.maximum(high - low, least)
+    return np.stack([low - margin, high + margin], axis=1)
+
+
+def draw_panels(
     panels: Sequence[Panel],
     truth: Truth | None,
     limits: np.ndarray,
@@ -45,7 +115,7 @@ def draw(
         limits: (2, 2) what the axes span, for the first and the second parameter.
         labels: of the two, with units.
     """
-    style.apply()
+    plt = style.apply()
     columns = min(len(panels), 4)
     rows = -(-len(panels) // columns)
     figure, axes = plt.subplots(
@@ -53,25 +123,24 @@ def draw(
         squeeze=False,
     )  # fmt: skip
     for axis, panel in zip(axes.flat, panels, strict=False):
-        axis.plot(*panel.draws.T, ".", markersize=4, alpha=0.6, color="#08519c", label="draws")
+        axis.plot(*panel.draws.T, ".", markersize=4, alpha=0.6, color=style.DRAWS, label="draws")
         outside = _outside(panel.draws, limits)
-        axis.set_title(panel.title + (f"\n({outside} outside the picture)" if outside else ""))
+        note = f"\n({outside} of {len(panel.draws)} outside the picture)" if outside else ""
+        axis.set_title(style.plain(panel.title) + note)
         if truth is not None:
             _draw_truth(axis, truth)
         axis.set(xlim=limits[0], ylim=limits[1])
     for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
-    for axis in axes[-1]:
-        axis.set_xlabel(labels[0])
     for number, axis in enumerate(axes.flat[: len(panels)]):
         if number % columns == 0:
-            axis.set_ylabel(labels[1])
+            axis.set_ylabel(style.plain(labels[1]))
         if number + columns >= len(panels):
-            axis.set_xlabel(labels[0])
+            axis.set_xlabel(style.plain(labels[0]))
             axis.tick_params(labelbottom=True)
     handles, names = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=4)
-    figure.suptitle(title)
+    style.title(figure, title)
     style.save(figure, stem)
 
 
@@ -96,3 +165,12 @@ def _draw_truth(axis, truth: Truth) -> None:
             *ellipse, color=style.TRUTH, linewidth=0.9,
             label="true distribution: 50 % and 90 %" if share == 0.5 else None,
         )  # fmt: skip
+
+
+FIGURE = Figure(
+    needs=NEEDS,
+    sections=SECTIONS,
+    caption=CAPTION,
+    draw=draw,
+    applies=lambda experiment, budget, identity: has_two(experiment),
+)

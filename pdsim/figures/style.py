@@ -1,20 +1,22 @@
-"""One look for all figures, and files that are the same bytes for the same data."""
+"""One look for all figures, and files that are the same bytes for the same data.
 
+Importing this loads no plotting library: the workflow reads the entries of all figures whenever it
+starts.
+"""
+
+import textwrap
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
-from matplotlib.figure import Figure
-
+from pdsim.config.runs import Identity
 from pdsim.runtime.files import write_atomically
 
 RECORDING = "black"
 TRUTH = "#d62728"
 BOUND = "0.55"
+DRAWS = "#08519c"
 RUN_COLOURS = {
     "emcee": "#7570b3",
     "cem": "#1b9e77",
@@ -23,10 +25,22 @@ RUN_COLOURS = {
     "svgd": "#1f77b4",
     "csvgd": "#d95f02",
 }
+# Of methods that have no colour above, in the order in which they come.
+_PALETTE = ("#66a61e", "#17becf", "#8c564b", "#e6ab02", "#9467bd", "#666666")
+_LINES = {"multiple": "-", "single": "--"}
+# Of the first, second, … run of one method and shooting; the lines of the first carry none.
+_MARKERS = ("", "o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
+# Letters that fit into an inch of a figure's title.
+_LETTERS = 11
 
 
-def apply() -> None:
-    """Set matplotlib's defaults."""
+def apply() -> Any:
+    """Set matplotlib's defaults, and return pyplot."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
     plt.rcdefaults()
     plt.rcParams.update(
         {
@@ -43,10 +57,13 @@ def apply() -> None:
             "pdf.fonttype": 42,
         }
     )
+    return plt
 
 
-def save(figure: Figure, stem: str | Path) -> None:
+def save(figure, stem: str | Path) -> None:
     """Write ``<stem>.pdf`` and ``<stem>.png`` without dates, and close the figure."""
+    import matplotlib.pyplot as plt
+
     for suffix, metadata in ((".pdf", {"CreationDate": None}), (".png", {"Software": None})):
         write_atomically(f"{stem}{suffix}", partial(figure.savefig, metadata=metadata))
         # With many axes the layout takes longer than the drawing; once is enough.
@@ -54,16 +71,37 @@ def save(figure: Figure, stem: str | Path) -> None:
     plt.close(figure)
 
 
-def run_look(method: str, shooting: str) -> dict[str, str]:
-    """Colour by method, dashes for single shooting."""
-    return {
-        "color": RUN_COLOURS[method],
-        "linestyle": "-" if shooting == "multiple" else "--",
-    }
+def plain(text: str) -> str:
+    """Keep matplotlib from reading a text of the user's as mathematics."""
+    return text.replace("$", r"\$")
 
 
-def run_label(method: str, shooting: str) -> str:
-    """Name a run in legends and titles; of BayesSim, ``shooting`` is the variant."""
-    if method == "bayessim":
-        return f"BayesSim, {shooting.replace('_', ' ', 1).replace('_', ' ')}"
-    return f"{method.upper()}, {shooting} shooting"
+def title(figure, text: str) -> None:
+    """Set a figure's title, on several lines where it is too long for one."""
+    width = max(int(_LETTERS * figure.get_figwidth()), 20)
+    figure.suptitle(plain(textwrap.fill(text, width)))
+
+
+def run_looks(identities: Sequence[Identity]) -> dict[str, dict[str, Any]]:
+    """How the line of each run is drawn, by run, so that no two look alike.
+
+    The colour tells the method, dashes single shooting, markers the second and later runs of one
+    method and shooting.
+
+    Args:
+        identities: of all runs of a figure; a run may come again, with another seed.
+    """
+    strange = list(dict.fromkeys(i.method for i in identities if i.method not in RUN_COLOURS))
+    colours = RUN_COLOURS | {m: _PALETTE[k % len(_PALETTE)] for k, m in enumerate(strange)}
+    looks: dict[str, dict[str, Any]] = {}
+    twins: dict[tuple[str, str], int] = {}
+    for identity in dict.fromkeys(identities):
+        kind = identity.method, identity.shooting
+        number = twins[kind] = twins.get(kind, -1) + 1
+        looks[identity.run] = {
+            "color": colours[identity.method],
+            "linestyle": _LINES.get(identity.shooting, ":"),
+            "marker": _MARKERS[number % len(_MARKERS)],
+            "markersize": 4,
+        }
+    return looks

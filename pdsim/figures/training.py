@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
+from pdsim.bayessim.config import split_variant
 from pdsim.figures import style
+from pdsim.figures.figure import Figure, Request, trains
+from pdsim.runtime.files import read_dataset
 
 # Points of a curve, evenly over the logarithm of the epoch: single epochs jump.
 _POINTS = 80
@@ -17,20 +17,31 @@ _KEPT: dict[str, Any] = {"marker": "o", "markersize": 4, "linestyle": "none"}
 _BAND: dict[str, Any] = {"alpha": 0.15, "linewidth": 0}
 
 
-def draw(histories: dict[str, tuple[np.ndarray, np.ndarray]], title: str, stem: str) -> None:
+def draw(request: Request) -> None:
+    """Draw the losses of all variants."""
+    histories = {}
+    for path in request.files["trained"]:
+        history = read_dataset(path, "history")
+        losses = (history["loss"].values, history["held_out_loss"].values)
+        histories[read_dataset(path).attrs["variant"]] = losses
+    draw_losses(histories, f"{request.title}: training of BayesSim", request.stem)
+
+
+def draw_losses(histories: dict[str, tuple[np.ndarray, np.ndarray]], title: str, stem: str) -> None:
     """Draw the losses of every variant, one panel per density model.
 
     Args:
         histories: ``<statistic>_<density>`` → loss and held-out loss by epoch [nat].
     """
-    style.apply()
-    densities = list(dict.fromkeys(name.partition("_")[2] for name in histories))
+    plt = style.apply()
+    densities = list(dict.fromkeys(split_variant(name)[1] for name in histories))
     figure, axes = plt.subplots(
         1, len(densities), figsize=(3.6 * len(densities) + 0.6, 3.4), sharey=True, squeeze=False
     )
     handles = {}
     for axis, model in zip(axes[0], densities, strict=True):
-        chosen = {n.partition("_")[0]: h for n, h in histories.items() if n.endswith(f"_{model}")}
+        names = {name: split_variant(name) for name in histories}
+        chosen = {names[n][0]: h for n, h in histories.items() if names[n][1] == model}
         for number, (statistic, (loss, held_out)) in enumerate(chosen.items()):
             colour = f"C{number}"
             epoch, (low, middle, high) = _quantiles(held_out)
@@ -47,13 +58,13 @@ def draw(histories: dict[str, tuple[np.ndarray, np.ndarray]], title: str, stem: 
     axes[0, 0].set_ylim(min(ends) - 0.1 * span, max(*starts, *ends) + 0.1 * span)
     axes[0, 0].set_ylabel("negative log density [nat]")
     handles |= {
-        "seen in training": Line2D([], [], color="black", **_SEEN),
-        "held out": Line2D([], [], color="black", **_HELD_OUT),
-        "nine tenths of the epochs": Patch(color="black", **_BAND),
-        "kept": Line2D([], [], color="black", **_KEPT),
+        "seen in training": plt.Line2D([], [], color="black", **_SEEN),
+        "simulations kept from it": plt.Line2D([], [], color="black", **_HELD_OUT),
+        "nine tenths of the epochs": plt.Rectangle((0, 0), 1, 1, color="black", **_BAND),
+        "kept": plt.Line2D([], [], color="black", **_KEPT),
     }
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
-    figure.suptitle(title)
+    style.title(figure, title)
     style.save(figure, stem)
 
 
@@ -63,3 +74,13 @@ def _quantiles(loss: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     parts = np.split(np.arange(1, len(loss) + 1), edges[1:-1] - 1)
     quantiles = np.array([np.quantile(loss[part - 1], (0.05, 0.5, 0.95)) for part in parts])
     return np.array([np.median(part) for part in parts]), quantiles.T
+
+
+FIGURE = Figure(
+    needs=("trained",),
+    sections=("title",),
+    caption="Negative log density over the epochs: thin on the training set, thick on simulations "
+    "that were kept from it. The network with the lowest value on these is the one used.",
+    draw=draw,
+    applies=trains,
+)

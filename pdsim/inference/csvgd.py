@@ -8,7 +8,17 @@ It is composed of a direction (``stein``), the handling of constraints (``mdmm``
 step (``particles.move``, ``gauss_newton``), in two ways, by the setting ``descent``:
 
 - ``gradient`` is the paper's own: kernel of positions, multipliers for limits and defects, Adam.
-- ``gauss_newton``, the default, takes steps on the linearised residuals and defects.
+- ``gauss_newton``, the default, takes steps on the linearised residuals and defects, in a kernel of
+  what the particles predict. Motion that amplifies its start many-fold makes the Lagrangian
+  ill-conditioned, so that a gradient step right for one direction is far too long for another;
+  these steps see the curvature. They also let the windows weigh equally in the posterior, which
+  gradients do not (``gradient_descent``).
+
+Both were run on the training window of the experiment ibm_chaotic, ten windows, with 20 particles
+and 10,000 evaluations, seed 0. The energy score of the draws' roll-outs over that window was 0.20
+with ``gauss_newton`` as it is and 0.12 with whole Newton steps (``step_size`` 1). With ``gradient``
+as it is the score was 0.37, and 0.42 to 0.54 with a step size of 0.03 or 0.003, with defects
+tightened to 0.1 only, or with a limit of the gradient.
 """
 
 from typing import Any, Literal
@@ -81,7 +91,8 @@ class Settings(Section):
     @classmethod
     def _choose_defaults(cls, values: Any) -> Any:
         if isinstance(values, dict) and values.get("descent") == "gradient":
-            return _GRADIENT_DEFAULTS | {k: v for k, v in values.items() if v is not None}
+            missing = (name for name in _GRADIENT_DEFAULTS if values.get(name) is None)
+            return values | {name: _GRADIENT_DEFAULTS[name] for name in missing}
         return values
 
     @model_validator(mode="after")

@@ -66,9 +66,9 @@ class Walk(NamedTuple):
 class Sgld(SteppedChains):
     """Chains side by side, each with its own preconditioner.
 
-    A chain that stands where the density is not finite goes all the way back to where it was last
-    finite, for it must not record a position in between; one that never was goes half-way to the
-    mean of the others.
+    A chain that stands where the density is not finite goes back to where it was last finite, all
+    the way, as one whose move was refused; one that never was goes half-way to the mean of the
+    others.
     """
 
     settings: Settings

@@ -117,7 +117,8 @@ def coefficients(parameters, options: Options) -> Coefficients:
         return free
     R1, R2 = parameters["rotor_inertia_1"], parameters["rotor_inertia_2"]
     d1, d2 = parameters["dry_friction_1"], parameters["dry_friction_2"]
-    epsilon = jnp.full_like(R2, options.friction_velocity)
+    # Parameters may be whole numbers; ε is none.
+    epsilon = jnp.full_like(R2, options.friction_velocity, dtype=jnp.result_type(R2, float))
     return free._replace(J1=free.J1 + R1 + R2, J2=free.J2 + R2, motors=Motors(R2, d1, d2, epsilon))
 
 

@@ -1,12 +1,14 @@
 """A table of measured values, and how it is written as CSV, Markdown and LaTeX."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from pdsim.config.runs import Identity
+from pdsim.metrics.catalogue import metrics as all_metrics
 from pdsim.runtime.files import write_text
 
 
@@ -40,7 +42,13 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]], align: str = "-
         align: of all columns but the first, ``---`` or, to the right, ``---:``.
     """
     lines = [head, ["---"] + [align] * (len(head) - 1), *rows]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+    cells = ([cell.replace("|", r"\|").replace("\n", " ") for cell in line] for line in lines)
+    return "".join("| " + " | ".join(line) + " |\n" for line in cells)
+
+
+def latex(text: str) -> str:
+    """Write a text so that LaTeX prints it as it stands."""
+    return text.translate(_LATEX)
 
 
 class Column(NamedTuple):
@@ -84,23 +92,21 @@ class Table(NamedTuple):
             lines.append(line)
         return lines
 
+    @property
+    def _head(self) -> list[str]:
+        return [self.corner, *(column.heading for column in self.columns)]
+
     def markdown(self) -> str:
         """Return the table as Markdown, the best values in bold."""
-        head = [self.corner, *(column.heading for column in self.columns)]
-        text = markdown(head, self._matrix("**{}**"), "---:")
+        text = markdown(self._head, self._matrix("**{}**"), "---:")
         notes = "".join(f"\n- {reason}" for reason in self.reasons())
         return text + (f"\nMissing values:\n{notes}\n" if notes else "")
 
     def latex(self) -> str:
         """Return the table as a LaTeX tabular (package booktabs)."""
-        body = [
-            [self.corner, *(column.heading for column in self.columns)],
-            *self._matrix(r"\textbf{{{}}}"),
-        ]
-        lines = [" & ".join(line) + r" \\" for line in body]
+        body = [self._head, *self._matrix(_BOLD + "{}" + _END)]
+        lines = [" & ".join(map(latex, line)) + r" \\" for line in body]
         text = "\n".join([lines[0], r"\midrule", *lines[1:]])
-        for plain, escaped in _LATEX.items():
-            text = text.replace(plain, escaped)
         align = "l" + "r" * len(self.columns)
         return f"\\begin{{tabular}}{{{align}}}\n\\toprule\n{text}\n\\bottomrule\n\\end{{tabular}}\n"
 
@@ -124,7 +130,26 @@ class Table(NamedTuple):
             write_text(f"{stem}{suffix}", text)
 
 
-_LATEX = {"%": r"\%", "‖": r"$\|$", "²": r"$^2$", "±": r"$\pm$", "−": "$-$"}
+# Marks of a bold cell until its text has been escaped: characters that no text holds.
+_BOLD, _END = "\x02", "\x03"
+_LATEX = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "%_&#${}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"$<$",
+        ">": r"$>$",
+        "|": r"$|$",
+        "‖": r"$\|$",
+        "²": r"$^2$",
+        "±": r"$\pm$",
+        "−": r"$-$",
+        "·": r"$\cdot$",
+        _BOLD: r"\textbf{",
+        _END: "}",
+    }
+)
 
 
 def mark_best(cells: Iterable[tuple[dict[str, Cell], str]], lowest: bool) -> None:
@@ -144,22 +169,34 @@ def mark_best(cells: Iterable[tuple[dict[str, Cell], str]], lowest: bool) -> Non
         row[key] = row[key]._replace(best=True)
 
 
-class Metric(NamedTuple):
-    """How a table shows a metric: whether the lowest, the highest or neither is best."""
-
-    key: str
-    heading: str
-    best: str = ""  # "low", "high" or ""
-
-
-def medians(metrics: pd.DataFrame, keys: Sequence[str]) -> dict[tuple[str, str], dict[str, Cell]]:
-    """Return the cells of each run, (method, shooting) → metric → cell, over its seeds.
+def headings(keys: Sequence[str], unit: str) -> dict[str, str]:
+    """Headings of some metrics, by key.
 
     Args:
-        metrics: long table, see ``pdsim.stages.evaluate``.
+        unit: of errors in position channels.
     """
-    result: dict[tuple[str, str], dict[str, Cell]] = {}
-    for run, group in metrics.groupby(["method", "shooting"], sort=False):
+    known = {metric.key: metric.heading.format(unit=unit) for metric in all_metrics()}
+    return {key: known[key] for key in keys}
+
+
+def holds_out(metrics: pd.DataFrame) -> bool:
+    """Whether anything was scored on recordings that were kept from the estimation.
+
+    Args:
+        metrics: long table, see ``pdsim.metrics.long_format``.
+    """
+    keys = [metric.key for metric in all_metrics() if metric.held_out]
+    return bool(metrics[metrics["metric"].isin(keys)]["value"].notna().any())
+
+
+def medians(metrics: pd.DataFrame, keys: Sequence[str]) -> dict[Identity, dict[str, Cell]]:
+    """Return the cells of each run, identity → metric → cell, over its seeds.
+
+    Args:
+        metrics: long table, see ``pdsim.metrics.long_format``.
+    """
+    result: dict[Identity, dict[str, Cell]] = {}
+    for run, group in metrics.groupby(list(Identity._fields), sort=False):
         cells = {}
         for key in keys:
             entries = group[group["metric"] == key]
@@ -172,6 +209,10 @@ def medians(metrics: pd.DataFrame, keys: Sequence[str]) -> dict[tuple[str, str],
             else:
                 spread = float(numbers.max() - numbers.min()) / 2
                 cells[key] = Cell(float(numbers.median()), spread, reason)
-        method, shooting = run
-        result[str(method), str(shooting)] = cells
+        result[Identity(*map(str, run))] = cells
     return result
+
+
+def runs_of(runs: Mapping[Identity, object], kind: tuple[str, str]) -> list[Identity]:
+    """Those of some runs that have a method and a shooting, in their order."""
+    return [identity for identity in runs if (identity.method, identity.shooting) == kind]

@@ -1,11 +1,18 @@
-"""Tables I to III of the paper with our numbers, and where the two agree on the order."""
+"""Tables I to III of the paper with our numbers, and where the two agree on the order.
 
-from itertools import combinations
+The paper has one run of each method and shooting; an experiment may have several, with other
+settings. Each of them then has a column (Table I) or row (II, III) of its own, under its name, and
+the published number stands beside the first. Runs of methods that are not in the paper are in the
+comparison only.
+"""
+
+from itertools import combinations, zip_longest
 
 import numpy as np
 import pandas as pd
 
-from pdsim.tables.layout import Cell, Column, Row, Table, mark_best, medians
+from pdsim.config.runs import Identity, default_name
+from pdsim.tables.layout import Cell, Column, Row, Table, headings, mark_best, medians, runs_of
 from pdsim.tables.published import BAYESSIM, DOUBLE_PENDULUM
 
 # Table I: every estimator with single shooting, and CSVGD, which is multiple shooting.
@@ -26,77 +33,133 @@ TABLE_2 = {
     "nuts": (("nuts", "single"), ("nuts", "multiple")),
     "svgd / csvgd": (("svgd", "single"), ("csvgd", "multiple")),
 }
-METRICS = {
-    "kl_real_sim": "KL(real‖sim) [nat]",
-    "kl_sim_real": "KL(sim‖real) [nat]",
-    "mmd": "MMD² [-]",
-}
+METRICS = ("kl_real_sim", "kl_sim_real", "mmd")
 # Beside the paper's three, two that do not pool start states.
-OURS = {"rmse": "RMSE held-out [rad]", "energy_score": "energy score [-]"}
+OURS = ("rmse", "energy_score")
 # Two values nearer than this share of the larger are level.
 _LEVEL = 0.02
+_MISSING = Cell(np.nan, reason="no such run in this experiment")
+_UNKNOWN = Cell(np.nan, reason="not computed")
 
 
-def _cell(runs, run: tuple[str, str], metric: str) -> Cell:
-    if run not in runs or metric not in runs[run]:
-        return Cell(np.nan, reason="no such run in this experiment")
-    return runs[run][metric]
-
-
-def _printed(run: tuple[str, str], metric: str) -> Cell:
-    value = DOUBLE_PENDULUM.get(run, {}).get(metric, np.nan)
+def _printed(kind: tuple[str, str], metric: str) -> Cell:
+    value = DOUBLE_PENDULUM.get(kind, {}).get(metric, np.nan)
     return Cell(value, published=True)
 
 
-def table_1(metrics: pd.DataFrame, published: bool) -> Table:
-    """Table I: one row per metric, one column per estimator; lower is better in all rows."""
-    names = METRICS | OURS
+def _name(identity: Identity) -> str:
+    """A run in a table that has its shooting elsewhere: the method, or the name it was given."""
+    usual = identity.run == default_name(identity.method, identity.shooting)
+    return identity.method if usual else identity.run
+
+
+def _variant(identity: Identity) -> str:
+    """Name of a BayesSim variant, ``<statistic>_<density>``."""
+    return identity.run.removeprefix("bayessim_")
+
+
+def table_1(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
+    """Table I: one row per metric, one column per estimator; lower is better in all rows.
+
+    Columns have the names of their runs, those of runs that are missing their default names.
+    """
+    names = headings((*METRICS, *OURS), unit)
     runs = medians(metrics, list(names))
     best = best_variant(metrics)
-    if best is not None:
-        runs["bayessim", "single"] = runs["bayessim", best]
+    columns, ours, printed = [], {}, {}
+    for kind in TABLE_1:
+        method, _ = kind
+        # No variant of BayesSim has a shooting: its column is that of the best.
+        found = [best] if method == "bayessim" and best else runs_of(runs, kind)
+        for identity in found:
+            heading = f"bayessim ({_variant(identity)})" if identity == best else _name(identity)
+            columns.append(Column(identity.run, heading))
+            ours[identity.run] = runs[identity]
+        if not found:
+            columns.append(Column(default_name(*kind), method))
+            ours[columns[-1].key] = dict.fromkeys(names, _MISSING)
+        printed[found[0].run if found else default_name(*kind)] = kind
     rows = []
     for metric, heading in names.items():
-        cells = {method: _cell(runs, (method, shooting), metric) for method, shooting in TABLE_1}
-        mark_best([(cells, key) for key in cells], lowest=True)
+        cells = {run: values.get(metric, _UNKNOWN) for run, values in ours.items()}
+        mark_best([(cells, run) for run in cells], lowest=True)
         rows.append(Row(heading, cells))
         if published and metric in METRICS:
-            rows.append(
-                Row(
-                    f"{heading}, published",
-                    {run[0]: _printed(run, metric) for run in TABLE_1},
-                )
-            )
-    headings = {"bayessim": f"bayessim ({best})"} if best else {}
-    columns = [Column(method, headings.get(method, method)) for method, _ in TABLE_1]
+            cells = {run: _printed(kind, metric) for run, kind in printed.items()}
+            rows.append(Row(f"{heading}, published", cells))
     return Table(columns, rows, "metric")
 
 
-def best_variant(metrics: pd.DataFrame) -> str | None:
+def best_variant(metrics: pd.DataFrame) -> Identity | None:
     """BayesSim's variant of the lowest energy score on the held-out recordings.
 
     The paper shows the best of twelve, too; it flatters BayesSim, which the others do not have.
     """
     runs = medians(metrics[metrics["method"] == "bayessim"], ["energy_score"])
     scores = {
-        variant: cells["energy_score"].value
-        for (_, variant), cells in runs.items()
+        identity: cells["energy_score"].value
+        for identity, cells in runs.items()
         if "energy_score" in cells and not np.isnan(cells["energy_score"].value)
     }
     return min(scores, key=scores.__getitem__) if scores else None
 
 
-def table_3(metrics: pd.DataFrame, published: bool) -> Table:
-    """Table III: one row per BayesSim variant, and CSVGD; lower is better in all columns."""
-    names = METRICS | OURS
-    chosen = metrics[metrics["method"].isin(["bayessim", "csvgd"])]
+def table_2(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
+    """Table II: one row per estimator, single beside multiple shooting; lower is better.
+
+    Second and later runs of an estimator follow in rows of their own.
+    """
+    names = headings((*METRICS, *OURS), unit)
+    runs = medians(metrics, list(names))
+    sides = ("single", "multiple")
+    columns = [
+        Column(f"{metric} {side}", f"{heading}, {side}")
+        for metric, heading in names.items()
+        for side in sides
+    ]
     rows, ours = [], []
-    for (method, shooting), cells in medians(chosen, list(names)).items():
-        label = shooting if method == "bayessim" else method
+    for estimator, kinds in TABLE_2.items():
+        pairs = list(zip_longest(*(runs_of(runs, kind) for kind in kinds))) or [(None, None)]
+        for number, pair in enumerate(pairs):
+            cells = {
+                f"{metric} {side}": runs[run].get(metric, _UNKNOWN) if run else _MISSING
+                for metric in names
+                for run, side in zip(pair, sides, strict=True)
+                if run or number == 0
+            }
+            named = [run.run for run in pair if run and _name(run) == run.run]
+            ours.append(cells)
+            rows.append(Row(f"{estimator} ({', '.join(named)})" if named else estimator, cells))
+            if published and number == 0:
+                printed = {
+                    f"{metric} {side}": _printed(kind, metric)
+                    for metric in METRICS
+                    for kind, side in zip(kinds, sides, strict=True)
+                }
+                rows.append(Row(f"{estimator}, published", printed))
+    for metric in names:
+        keys = [f"{metric} {side}" for side in sides]
+        mark_best([(cells, key) for cells in ours for key in keys], lowest=True)
+    return Table(columns, rows, "estimator")
+
+
+def table_3(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
+    """Table III: one row per BayesSim variant, and CSVGD; lower is better in all columns."""
+    names = headings((*METRICS, *OURS), unit)
+    csvgd = ("csvgd", "multiple")
+    runs = medians(metrics[metrics["method"].isin(["bayessim", "csvgd"])], list(names))
+    rows, ours = [], []
+    for identity, cells in runs.items():
+        kind = identity.method, identity.shooting
+        learned = identity.method == "bayessim"
+        if not learned and kind != csvgd:
+            continue
+        label = _variant(identity) if learned else _name(identity)
         rows.append(Row(label, cells))
         ours.append(cells)
-        printed = BAYESSIM.get(shooting) or DOUBLE_PENDULUM.get((method, shooting))
-        if published and printed:
+        printed = BAYESSIM.get(label) if learned else DOUBLE_PENDULUM[csvgd]
+        first = learned or runs_of(runs, csvgd)[0] == identity
+        if published and printed and first:
             shown = {key: Cell(value, published=True) for key, value in printed.items()}
             rows.append(Row(f"{label}, published", shown))
     for metric in names:
@@ -105,58 +168,27 @@ def table_3(metrics: pd.DataFrame, published: bool) -> Table:
     return Table(columns, rows, "variant")
 
 
-def table_2(metrics: pd.DataFrame, published: bool) -> Table:
-    """Table II: one row per estimator, single beside multiple shooting; lower is better."""
-    names = METRICS | OURS
-    runs = medians(metrics, list(names))
-    columns = [
-        Column(f"{metric} {shooting}", f"{heading}, {shooting}")
-        for metric, heading in names.items()
-        for shooting in ("single", "multiple")
-    ]
-    rows = []
-    ours = []
-    for label, pair in TABLE_2.items():
-        cells = {
-            f"{metric} {shooting}": _cell(runs, run, metric)
-            for metric in names
-            for run, shooting in zip(pair, ("single", "multiple"), strict=True)
-        }
-        ours.append(cells)
-        rows.append(Row(label, cells))
-        if published:
-            printed = {
-                f"{metric} {shooting}": _printed(run, metric)
-                for metric in METRICS
-                for run, shooting in zip(pair, ("single", "multiple"), strict=True)
-            }
-            rows.append(Row(f"{label}, published", printed))
-    for metric in names:
-        keys = (f"{metric} single", f"{metric} multiple")
-        mark_best([(cells, key) for cells in ours for key in keys], lowest=True)
-    return Table(columns, rows, "estimator")
-
-
-def _label(run: tuple[str, str]) -> str:
-    return run[0] if run[0] in ("svgd", "csvgd") else f"{run[0]} ({run[1]})"
+def _label(kind: tuple[str, str]) -> str:
+    return kind[0] if kind[0] in ("svgd", "csvgd") else f"{kind[0]} ({kind[1]})"
 
 
 def agreement(metrics: pd.DataFrame) -> list[str]:
     """Say in sentences where our order of the runs is the paper's.
 
-    All pairs of runs that both have are compared, metric by metric; a pair of ours whose ranges
-    over the seeds overlap, or whose values are within 2 % of each other, counts as level.
+    All pairs of runs that both have are compared, metric by metric, by the first run of each method
+    and shooting; a pair of ours whose ranges over the seeds overlap, or whose values are within 2 %
+    of each other, counts as level.
     """
-    runs = medians(metrics, list(METRICS))
+    runs = medians(metrics, METRICS)
+    first = {kind: runs[found[0]] for kind in DOUBLE_PENDULUM if (found := runs_of(runs, kind))}
     sentences = []
-    for metric, heading in METRICS.items():
+    for metric, heading in headings(METRICS, "-").items():
         known = {
-            run: (runs[run][metric], DOUBLE_PENDULUM[run][metric])
-            for run in DOUBLE_PENDULUM
-            if metric in DOUBLE_PENDULUM[run]
-            and run in runs
-            and metric in runs[run]
-            and not np.isnan(runs[run][metric].value)
+            kind: (cells[metric], DOUBLE_PENDULUM[kind][metric])
+            for kind, cells in first.items()
+            if metric in DOUBLE_PENDULUM[kind]
+            and metric in cells
+            and not np.isnan(cells[metric].value)
         }
         if len(known) < 2:
             continue
@@ -172,8 +204,8 @@ def agreement(metrics: pd.DataFrame) -> list[str]:
             else:
                 better, worse = (one, two) if gap < 0 else (two, one)
                 other.append(f"{_label(better)} before {_label(worse)}")
-        ours_best = min(known, key=lambda run: known[run][0].value)
-        paper_best = min(known, key=lambda run: known[run][1])
+        ours_best = min(known, key=lambda kind: known[kind][0].value)
+        paper_best = min(known, key=lambda kind: known[kind][1])
         pairs = same + level + len(other)
         text = (
             f"{heading}: of {pairs} pairs of runs, {same} are in the paper's order, "

@@ -5,6 +5,8 @@ from inference.targets import ESTIMATORS, GaussianProblem, build, gaussian
 
 from pdsim.inference.runner import run
 from pdsim.inference.stein import stein_direction
+from pdsim.inference.svgd import Svgd
+from pdsim.likelihood.problem import Position
 from pdsim.runtime.errors import PdsimError
 
 PROBLEM = gaussian([0.5, 0.4], np.diag([0.1**2, 0.05**2]))
@@ -91,6 +93,52 @@ def test_resume_can_be_required(tmp_path):
         run(
             estimator(), PROBLEM, seed=0, chunk_size=20, checkpoint=tmp_path / "c", resume="require"
         )
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "budget", "message"),
+    [
+        ("sgld", {"chain_count": 20}, (4, 2), r"up to 20 .* has 8 .* least 5.*chain_count"),
+        ("nuts", {"chain_count": 1000}, (20, 10), r"up to 64000 .* has 200 .*chain_count"),
+        ("csvgd", {}, (20, 3), r"up to 80 .* has 60 .* at least 4.*descent: gradient"),
+        ("emcee", {}, (4, 1), r"up to 6 .* has 4 .*two walkers for each"),
+    ],
+)
+def test_a_budget_below_one_iteration_is_refused(method, settings, budget, message):
+    particles, iterations = budget
+    e = build(method, particles=particles, iterations=iterations, settings=settings)
+    with pytest.raises(PdsimError, match=message):
+        run(e, PROBLEM, seed=0, chunk_size=10)
+
+
+@pytest.mark.parametrize("method", ESTIMATORS)
+def test_the_smallest_budget_pays_for_one_iteration(method):
+    cost = estimator(method).cost(PROBLEM)
+    e = estimator(method, iterations=-(-cost // 20))
+    result = run(e, PROBLEM, seed=0, chunk_size=10)
+    assert result.history["evaluations"].sum() <= 20 * e.iteration_count
+    assert np.isfinite(e.draws(PROBLEM, result.state).parameters).all()
+
+
+def test_draws_that_are_not_finite_fail_the_run():
+    class Lossy(Svgd):
+        def draws(self, problem, state):
+            x, shooting = state.position
+            return Position(x.at[:3, 1].set(jnp.nan), shooting)
+
+    sound = estimator("svgd", iterations=2)
+    lossy = Lossy(sound.settings, sound.particle_count, sound.iteration_count)
+    with pytest.raises(PdsimError, match="3 of 20 draws are not finite"):
+        run(lossy, PROBLEM, seed=0, chunk_size=10)
+
+
+def test_a_method_reports_columns_of_its_own():
+    history = run(estimator("csvgd_gradient"), PROBLEM, seed=0, chunk_size=20).history
+    sigma = history["defect_scale"]
+    assert sigma[0] == pytest.approx(1.0)
+    assert (np.diff(sigma) <= 0).all()
+    assert sigma[-1] == pytest.approx(0.01)
+    assert {"defect_multiplier", "limit_violation"} <= set(history)
 
 
 class Cliff(GaussianProblem):

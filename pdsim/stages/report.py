@@ -1,0 +1,165 @@
+"""Stage ``report``: everything known of an experiment to one HTML page."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from pdsim import registry
+from pdsim.config.runs import Identity
+from pdsim.figures.figure import whose
+from pdsim.metrics.long_format import read_metrics
+from pdsim.posterior import read_draws
+from pdsim.report.numbers import combination_lines, parameter_lines, start_lines
+from pdsim.report.page import Picture, render
+from pdsim.runtime.files import read_dataset, write_text
+from pdsim.systems.simulator import build_simulator
+from pdsim.tables import comparison, paper
+from pdsim.tables.layout import holds_out
+from pdsim.trajectories import is_test, known_truth
+
+if TYPE_CHECKING:
+    from pdsim.config.experiment import ExperimentConfig
+
+# What the report reads of an experiment; ``unit()`` follows from the simulator.
+SECTIONS = ("title", "description", "notes", "simulator", "runs", "seeds", "paper_table")
+
+
+def write_report(
+    experiment: "ExperimentConfig",
+    *,
+    metrics: str,
+    trajectories: str,
+    posteriors: Sequence[str],
+    figures: Sequence[str],
+    output: str,
+) -> None:
+    """Write the report.
+
+    Args:
+        posteriors: posterior files of all runs and seeds.
+        figures: PNG files, ``figures/<kind>.png`` or ``<run>/seed<k>/<kind>.png``.
+    """
+    table, unit, published = read_metrics(metrics), experiment.unit(), experiment.paper_table
+    data = read_dataset(trajectories)
+    space = build_simulator(experiment.simulator).space
+    truth = known_truth(data, space)
+    roots = {path: read_dataset(path).attrs for path in posteriors}
+    identities = {identity.run: identity for identity in map(whose, roots.values())}
+    context: dict[str, Any] = {
+        "title": experiment.title,
+        "description": experiment.description,
+        "notes": experiment.notes,
+        "comparison": comparison.build(table, published, unit),
+        "tables": _paper_tables(experiment, table) if holds_out(table) else [],
+        "agreement": paper.agreement(table) if published else [],
+        "published": published,
+        "seeds": table["seed"].nunique(),
+        "unit": unit,
+        "holds_out": bool(is_test(data).any()),
+        "start_lines": start_lines(table),
+        "truth_known": truth is not None,
+        "frame_time": float(data.attrs["frame_time"]),
+        "settings": _setting_lines(experiment),
+        "posteriors": [
+            {
+                "label": f"{whose(root).label}, seed {root['seed']}",
+                "lines": parameter_lines(space, read_draws(path, space), truth),
+                "combinations": combination_lines(path),
+                "summary": _posterior_summary(path, root),
+            }
+            for path, root in roots.items()
+            if root["seed"] == experiment.seeds[0]
+        ],
+        "provenance": [
+            {
+                **{key: root[key] for key in ("seed", "device", "versions", "fingerprint")},
+                "label": whose(root).label,
+                "seconds": f"{float(read_dataset(path, 'history')['seconds'].values[-1]):.1f}",
+            }
+            for path, root in roots.items()
+        ],
+        "data_lines": _data_lines(data),
+    }
+    write_text(output, render(context, [_picture(path, identities) for path in figures]))
+
+
+def _paper_tables(experiment: "ExperimentConfig", table) -> list[tuple[str, Any]]:
+    """The paper's tables that have more to say than the comparison."""
+    unit, published = experiment.unit(), experiment.paper_table
+    found = []
+    if len({run.method for run in experiment.runs}) > 2:
+        found.append(("Table I", paper.table_1(table, published, unit)))
+        found.append(("Table II", paper.table_2(table, published, unit)))
+    if (table["method"] == "bayessim").any():
+        found.append(("Table III", paper.table_3(table, published, unit)))
+    return found
+
+
+def _data_lines(data: xr.Dataset) -> list[dict[str, str]]:
+    lines = []
+    for i in range(data.sizes["trajectory"]):
+        one = {
+            name: str(data[name].values[i])
+            for name in ("split", "run", "segment", "source", "sha256")
+        }
+        first, length = int(data["first_frame"].values[i]), int(data["length"].values[i])
+        split = "held out" if one["split"] == "test" else "training"
+        lines.append(one | {"split": split, "frames": f"{first}:{first + length}"})
+    return lines
+
+
+def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
+    history, stats = read_dataset(path, "history"), read_dataset(path, "sample_stats")
+    convergence = read_dataset(path, "convergence")
+    identity, count = whose(root), stats["log_likelihood"].size
+    rollouts = int(history["rollouts"].values[-1])
+    if identity.method == "bayessim":
+        return (
+            f"{count} draws of a density learned from {rollouts} simulations; {root['rejected']} "
+            f"draws outside the limits were rejected, {root['moved_to_limits']} moved to them "
+            "after too many tries."
+        )
+    text = (
+        f"{count} {root['sample_kind']} after {history.sizes['iteration']} iterations and "
+        f"{rollouts} roll-outs; {int(stats['diverging'].sum())} diverging."
+    )
+    if identity.shooting == "multiple":
+        defect = float(stats["max_defect"].median())
+        text += f" Median of the draws' largest defects: {defect:.2g} in scaled state units."
+    if root["ended"] == "time":
+        text += " Ended by its time limit, with what it had."
+    if "r_hat" in convergence:
+        r_hat, size = (convergence[name].values for name in ("r_hat", "ess_bulk"))
+        text += f" Largest R-hat {np.max(r_hat):.3g}, smallest effective size {np.min(size):.3g}."
+        if not np.max(r_hat) < 1.05:
+            text += " The chains have not mixed: read these draws as where they were, no more."
+    return text
+
+
+def _setting_lines(experiment: "ExperimentConfig") -> list[dict[str, str]]:
+    return [
+        {
+            "label": run.identity.label,
+            "settings": ", ".join(f"{key} = {value}" for key, value in run.settings.items())
+            or "defaults",
+            "chosen": run.chosen,
+        }
+        for run in experiment.runs
+    ]
+
+
+def _picture(path: str, identities: Mapping[str, Identity]) -> Picture:
+    """A figure with the registry's caption; its path says what it is, and of which run."""
+    place = PurePath(path)
+    kind, folder = place.stem, place.parent
+    figure = registry.load("figures", kind).FIGURE
+    title = kind.replace("bayessim_", "BayesSim: ")
+    title = title[0].upper() + title[1:]
+    if figure.of_each_run:
+        run, seed = folder.parent.name, folder.name.removeprefix("seed")
+        label = identities[run].label if run in identities else run
+        title += f": {label}, seed {seed}"
+    return Picture(title, figure.caption, path)

@@ -1,0 +1,30 @@
+"""Stage ``table``: metrics to tables."""
+
+from pathlib import Path
+
+from pdsim.config.slices import Table
+from pdsim.metrics.long_format import COURSE_COLUMNS, at_rollouts, read_metrics
+from pdsim.tables import comparison, paper
+
+TABLES = {"comparison": comparison.build, "table_1": paper.table_1, "table_2": paper.table_2}
+
+
+def write_tables(options: Table, metrics: str, folder: str, rollouts: int | None = None) -> None:
+    """Write every table as CSV, Markdown and LaTeX.
+
+    Args:
+        metrics: the experiment's metrics, or the course of them if ``rollouts`` is given.
+        rollouts: cut the course at so many roll-outs.
+    """
+    if rollouts is None:
+        table = read_metrics(metrics)
+    else:
+        table = at_rollouts(read_metrics(metrics, COURSE_COLUMNS), rollouts)
+    for name, build in TABLES.items():
+        build(table, options.paper_table, options.unit).write(Path(folder) / name)
+
+
+def write_table_3(options: Table, metrics: str, stem: str) -> None:
+    """Write the table of BayesSim's variants as CSV, Markdown and LaTeX."""
+    table = paper.table_3(read_metrics(metrics), options.paper_table, options.unit)
+    table.write(stem)
