@@ -28,14 +28,23 @@ def _telling(error: ValidationError):
             yield problem
 
 
+_KEY = re.compile(r"([a-z_]\w*(?:\.\w+)*): ")
+
+
+def _shown(value: Any) -> str:
+    """What was given instead, unless it is a whole section."""
+    try:
+        return "" if isinstance(value, dict) else f" (got {value!r})"
+    except ValueError:  # a whole number of thousands of digits
+        return ""
+
+
 def explain(error: ValidationError, source: str | Path, model: type[BaseModel]) -> PdsimError:
     """Turn a validation error into lines of file, key, value and remedy."""
     lines = []
     for problem in _telling(error):
         parts, inside = follow(model, problem["loc"])
-        key = ".".join(parts) or "(the whole file)"
-        value = problem["input"]
-        shown = "" if isinstance(value, dict) else f" (got {value!r})"
+        shown = _shown(problem["input"])
         if problem["type"] == "extra_forbidden":
             known = [name for section in inside for name in section.model_fields]
             text = f"no such key{close_name(str(problem['loc'][-1]), known)}"
@@ -43,6 +52,10 @@ def explain(error: ValidationError, source: str | Path, model: type[BaseModel]) 
             text, shown = "this key is missing; add it", ""
         else:
             text = problem["msg"].removeprefix("Value error, ")
+            # A section's own check names the key below it.
+            if below := _KEY.match(text) if problem["type"] == "value_error" else None:
+                parts, text = [*parts, below[1]], text[below.end() :]
+        key = ".".join(parts) or "(the whole file)"
         lines.append(f"{source}: {key}: {text}{shown}")
     return PdsimError("\n".join(lines))
 
@@ -51,8 +64,18 @@ def explain(error: ValidationError, source: str | Path, model: type[BaseModel]) 
 _MOST_NODES = 100_000
 
 
+# Brackets within brackets; no config has more than a few.
+_DEEPEST = 100
+
+
 class _Loader(yaml.SafeLoader):
-    """YAML that refuses a key given twice, and only takes true and false for truth values."""
+    """YAML that only takes true and false for truth values, and ends early on deep nesting."""
+
+    def fetch_flow_collection_start(self, token):
+        # The scanner takes a time that grows with the square of the depth.
+        if self.flow_level >= _DEEPEST:
+            raise RecursionError
+        super().fetch_flow_collection_start(token)
 
 
 _Loader.yaml_implicit_resolvers = {

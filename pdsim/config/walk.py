@@ -44,7 +44,8 @@ def follow(model: type[BaseModel], location) -> tuple[list[str], list[type[BaseM
     parts, models = [], [model]
     inside = models
     for part in location:
-        tagged = [m for m in models if tag(m) == part]
+        # Where one is chosen already, a part of that name is a key.
+        tagged = [m for m in models if tag(m) == part] if len(models) > 1 else []
         if tagged:
             models = tagged
             continue

@@ -85,3 +85,4 @@ class Svgd(Stepwise):
 ESTIMATOR = Svgd
 # With the windows of multiple shooting it is csvgd.
 SHOOTINGS = ("single",)
+INSTEAD = "is csvgd; write method: csvgd"
