@@ -27,21 +27,19 @@ def test_as_a_module():
     [
         (["check", "none.yaml"], ["pdsim check", "none.yaml", "cannot be read"]),
         (
-            ["infer", "{demo}", "--method", "svdg", "--shooting", "single", "--trajectories", "t",
-             "--output", "o"],
-            ["method", "'svdg'"],
+            ["infer", "{demo}", "--run", "svdg_single", "--trajectories", "t", "--output", "o"],
+            ["no estimator's run", "'svdg_single'", "'svgd_single'"],
         ),
         (
-            ["infer", "{demo}", "--method", "svgd", "--shooting", "single", "--trajectories", "t.nc",
+            ["infer", "{demo}", "--run", "svgd_single", "--trajectories", "t.nc",
              "--output", "o", "--budget", "huge"],
             ["huge", "quick, paper"],
         ),
         (
-            ["infer", "{demo}", "--method", "svgd", "--shooting", "single", "--trajectories", "t.nc",
-             "--output", "o"],
+            ["infer", "{demo}", "--run", "svgd_single", "--trajectories", "t.nc", "--output", "o"],
             ["t.nc", "no such file"],
         ),
-        (["record", "{calibrated}", "--output", "o"], ["not camera"]),
+        (["record", "{calibrated}", "--output", "o"], ["recording.source", "ibm", "nothing to record"]),
         (["plot", "density", "{demo}", "--stem", "s"], ["--trajectories", "--rollouts"]),
         (
             ["plot", "landscape", "{calibrated}", "--trajectories", "t", "--stem", "s"],

@@ -1,12 +1,15 @@
 import json
+import time
 
 import jsonschema
 import pytest
 import yaml
 
-from pdsim.config.experiment import load_experiment, schemas, workflow_config
+from pdsim.config.experiment import load_experiment
+from pdsim.config.reference import config_readme, schemas
+from pdsim.config.slices import slice_of
+from pdsim.config.workflow import check_before_reading, workflow_config
 from pdsim.runtime.errors import PdsimError
-from pdsim.config.reference import config_readme
 
 EXPERIMENTS = (
     "demo",
@@ -16,6 +19,8 @@ EXPERIMENTS = (
     "ibm_published",
     "ibm_calibrated",
     "ibm_chaotic",
+    "two_lengths",
+    "pendubot",
 )
 
 
@@ -100,12 +105,73 @@ MISTAKES = {
     "training data held out": (
         ("recording", "test", 0),
         {"run": 0, "frames": [20, 420]},
-        ["in train and in test"],
+        ["run 0, frames 20:420, is in test", "400 of its frames are in train (20:420)"],
     ),
-    "windows of different length": (
+    "training data held out in part": (
         ("recording", "test", 0),
-        {"run": 1, "frames": [20, 400]},
-        ["one length"],
+        {"run": 0, "frames": [400, 440]},
+        ["run 0, frames 400:440, is in test", "20 of its frames", "held out means not seen"],
+    ),
+    "the same window twice": (
+        ("recording", "test", 1),
+        {"run": 1, "frames": [20, 420]},
+        ["test holds run 1, frames 20:420, twice"],
+    ),
+    "the same training window twice": (
+        ("recording", "train"),
+        [{"run": 0, "frames": [20, 420]}] * 2,
+        ["train holds run 0, frames 20:420, twice"],
+    ),
+    "more windows than frames": (
+        ("likelihood", "window_count"),
+        300,
+        ["likelihood.window_count", "400 frames cannot be cut into 300", "use 200 or 399"],
+    ),
+    "a negative mass": (
+        ("simulator", "parameters", "mass_1"),
+        {"lower": -1.0, "upper": 2.0, "unit": "kg"},
+        ["simulator.parameters.mass_1.lower", "cannot be negative", "-1"],
+    ),
+    "a negative mass, fixed": (
+        ("simulator", "fixed", "mass_2"),
+        -1.0,
+        ["simulator.fixed.mass_2", "cannot be negative", "-1"],
+    ),
+    "a truth outside the limits": (
+        (*LINK, "upper"),
+        1.4,
+        ["simulator.parameters.link_1", "its true value 1.5 m is outside the limits 0.5 to 1.4"],
+    ),
+    "two runs of one name": (
+        ("runs", 1),
+        {"method": "svgd", "shooting": "single"},
+        ["runs: 'svgd_single' is there twice"],
+    ),
+    "a run named as a folder": (("runs", 0, "name"), "recording", ["runs.0.name", "'recording'"]),
+    "an estimator's misspelt setting": (
+        ("runs", 0, "settings"),
+        {"step_sise": 0.1},
+        ["runs.0.settings.step_sise", "'step_size'"],
+    ),
+    "unknown integrator": (
+        ("simulator", "integrator"),
+        "rk5",
+        ["simulator.integrator", "'rk5'", "'rk4'"],
+    ),
+    "unknown option of a system": (
+        ("simulator", "options"),
+        {"motor": True},
+        ["simulator.options", "motor", "'motors'"],
+    ),
+    "a run the camera does not record": (
+        ("recording", "test", 0, "run"),
+        9,
+        ["run 9 does not exist", "6"],
+    ),
+    "no system parameter of the camera": (
+        ("recording", "camera", "parameters", "lenght"),
+        1.0,
+        ["recording.camera.parameters.lenght", "'length'"],
     ),
     "no noise": (("likelihood", "noise_relative"), None, ["noise or noise_relative"]),
     "noise of a channel missing": (
@@ -114,7 +180,16 @@ MISTAKES = {
         ["likelihood.noise", "dq1"],
     ),
     "even filter": (("recording", "smoothing", "frames"), 20, ["must be odd", "20"]),
-    "landscape without truth": ((*LINK, "truth"), None, ["landscape", "link_1"]),
+    "landscape without truth": (
+        ("recording", "camera", "population"),
+        {
+            "parameters": {"link_1": ["com_y_1", "length"], "link_2": ["com_y_2"]},
+            "mean": [1.5, 2.0],
+            "covariance": [[0.01, 0.0], [0.0, 0.01]],
+            "run_count": 6,
+        },
+        ["landscape", "link_1"],
+    ),
     "not a number": ((*LINK, "upper"), "wide", ["link_1.upper", "'wide'"]),
 }
 
@@ -151,10 +226,224 @@ def test_an_unknown_budget_is_named(root):
         experiment.budget("huge")
 
 
-def test_inference_options_hold_what_inference_uses_and_no_more(root):
+def changed(tmp_path, values, key, value):
+    """An experiment with one value changed."""
+    values = json.loads(json.dumps(values))
+    set_at(values, key, value)
+    return load_experiment(write(tmp_path, values))
+
+
+def sliced(stage, experiment, run="svgd_single"):
+    return slice_of(stage, experiment, run=run, budget="quick").model_dump_json()
+
+
+def test_inference_options_hold_what_inference_uses_and_no_more(tmp_path, demo):
     """The truth, the title and another estimator's settings must not rerun inference."""
-    experiment = load_experiment(root / "config/experiments/demo.yaml")
-    options = experiment.inference_options("svgd", "single", experiment.budget("quick"))
-    assert set(options) == {"simulator", "likelihood", "estimator", "budget", "precision"}
-    assert "truth" not in json.dumps(options)
-    assert "defect_scale" not in options["estimator"]
+    experiment = load_experiment(write(tmp_path, demo))
+    options = slice_of("infer", experiment, run="svgd_single", budget="quick")
+    assert set(options.model_dump()) == {"simulator", "likelihood", "run", "work", "precision"}
+    text = options.model_dump_json()
+    assert "truth" not in text
+    assert "defect_scale" not in text
+    assert "defect_scale" in sliced("infer", experiment, "csvgd_multiple")
+    for key, value in (
+        (("title",), "Another"),
+        (("recording", "camera", "parameters", "length"), 1.6),
+        (("runs", 1, "settings"), {"defect_scale": [0.5, 0.01]}),
+        (("runs", 0, "chosen"), "by hand"),
+        (("budgets", "paper", "iteration_count"), 77),
+        (("budgets", "quick", "course"), False),
+        (("seeds",), [0, 1]),
+        (("detailed",), ["svgd"]),
+        (("landscape",), None),
+        (("recording", "smoothing", "frames"), 19),
+    ):
+        assert sliced("infer", changed(tmp_path, demo, key, value)) == text, key
+    for key, value in (
+        (("runs", 0, "settings"), {"step_size": 0.02}),
+        (("likelihood", "noise_relative"), 0.2),
+        (("simulator", "substeps"), 5),
+        (("budgets", "quick", "iteration_count"), 77),
+        (("precision",), "float32"),
+    ):
+        assert sliced("infer", changed(tmp_path, demo, key, value)) != text, key
+
+
+def test_a_run_s_name_alone_changes_no_estimation(tmp_path, demo):
+    before = sliced("infer", load_experiment(write(tmp_path, demo)))
+    renamed = changed(tmp_path, demo, ("runs", 0, "name"), "mine")
+    assert sliced("infer", renamed, "mine") == before
+
+
+def test_runs_can_have_names_and_several_can_share_a_method(tmp_path, demo):
+    demo["runs"].append({"name": "fine", "method": "svgd", "shooting": "single"})
+    experiment = load_experiment(write(tmp_path, demo))
+    assert [identity.run for identity in experiment.identities()] == [
+        "svgd_single",
+        "csvgd_multiple",
+        "fine",
+    ]
+    assert experiment.run("fine").identity == ("fine", "svgd", "single")
+    with pytest.raises(PdsimError, match="no run is called 'svgd_singel'.*'svgd_single'"):
+        experiment.identity("svgd_singel")
+
+
+def test_a_test_set_may_be_empty_and_windows_of_different_length(tmp_path, demo):
+    demo["recording"]["train"] = [{"run": 0, "frames": [20, 420]}, {"run": 1, "frames": [20, 300]}]
+    demo["recording"]["test"] = []
+    experiment = load_experiment(write(tmp_path, demo))
+    assert not experiment.holds_out
+    windows = experiment.recording.resolve(None, 0.01)
+    assert [w.last - w.first for w in windows] == [400, 280]
+
+
+def test_a_key_given_twice_is_refused_with_both_lines(tmp_path, root):
+    text = (root / "config/experiments/demo.yaml").read_text()
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines, 1) if line.strip().startswith("window_count:"))
+    lines.insert(first, "  window_count: 12")
+    path = tmp_path / "mine.yaml"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(PdsimError) as error:
+        load_experiment(path)
+    for word in (str(path), "window_count", "twice", f"lines {first} and {first + 1}"):
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize("word", ["no", "yes", "on", "off"])
+def test_words_are_no_truth_values_and_no_numbers(tmp_path, root, word):
+    text = (root / "config/experiments/demo.yaml").read_text()
+    path = tmp_path / "mine.yaml"
+    path.write_text(text.replace("{lower: 0.5", f"{{lower: {word}", 1))
+    with pytest.raises(PdsimError, match=rf"parameters\.link_1\.lower: .*\(got '{word}'\)"):
+        load_experiment(path)
+
+
+BAD_NAMES = ("a;touch x", "$(touch x)", "../up", "", "a b", "-rf", ".hidden", "a/b", "a\nb")
+NAMED = {
+    "run": lambda values, name: values["runs"][0].update(name=name),
+    "budget": lambda values, name: values["budgets"].update({name: values["budgets"]["quick"]}),
+    "parameter": lambda values, name: values["simulator"]["parameters"].update(
+        {name: {"lower": 0.0, "upper": 1.0, "unit": "N m s", "sets": ["friction_1"]}}
+    ),
+    "window": lambda values, name: values["recording"]["train"][0].update(name=name),
+}
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+@pytest.mark.parametrize("what", NAMED)
+def test_names_that_could_be_commands_or_paths_are_refused(tmp_path, demo, what, name):
+    NAMED[what](demo, name)
+    with pytest.raises(PdsimError, match="a name holds letters, digits"):
+        load_experiment(write(tmp_path, demo))
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+@pytest.mark.parametrize(
+    "values",
+    [
+        lambda name: {"groups": {name: ["demo"]}},
+        lambda name: {"groups": {"demo": [name]}},
+        lambda name: {"groups": {"demo": ["demo"]}, "budget": name},
+        lambda name: {"groups": {"demo": ["demo"]}, "experiment": f"/folder/{name}.yaml"},
+    ],
+    ids=["group", "experiment of a group", "budget", "experiment"],
+)
+def test_the_workflow_s_names_are_refused_alike(values, name):
+    named = values(name)
+    if "experiment" in named and "/" in name:
+        # A path, of a file with a name that is allowed.
+        assert set(workflow_config(named, "config/config.yaml").files()) == {name.split("/")[-1]}
+        return
+    with pytest.raises(PdsimError, match="a name holds letters, digits"):
+        workflow_config(named, "config/config.yaml")
+
+
+@pytest.mark.parametrize("name", ["draw", "seconds", "chain", "snapshot", "rollouts"])
+def test_parameters_cannot_have_the_names_of_dimensions(tmp_path, demo, name):
+    parameters = demo["simulator"]["parameters"]
+    parameters[name] = parameters.pop("link_1")
+    demo["landscape"] = None
+    with pytest.raises(PdsimError, match=f"a parameter cannot be called '{name}'"):
+        load_experiment(write(tmp_path, demo))
+
+
+@pytest.mark.parametrize("key", ["results", "ibm_dir"])
+@pytest.mark.parametrize(
+    ("folder", "words"),
+    [("", "a folder has a name"), ("  ", "a folder has a name"), ("../out", "'..' is not allowed")],
+)
+def test_folders_that_lead_elsewhere_are_refused(key, folder, words):
+    values = {"groups": {"demo": ["demo"]}, key: folder}
+    with pytest.raises(PdsimError, match=rf"config/config\.yaml: {key}: {words}"):
+        workflow_config(values, "config/config.yaml")
+
+
+def test_folders_may_begin_at_home(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/someone")
+    settings = workflow_config({"groups": {}, "results": "~/out"}, "config/config.yaml")
+    assert settings.results == "/home/someone/out"
+
+
+def test_an_experiment_anywhere_is_run_alone(tmp_path):
+    values = {"groups": {"demo": ["demo"]}, "experiment": str(tmp_path / "mine.yaml")}
+    settings = workflow_config(values, "config/config.yaml")
+    assert settings.chosen() == {"mine": ("mine",)}
+    assert settings.files() == {"mine": str(tmp_path / "mine.yaml")}
+    values["experiment"] = str(tmp_path / "demo.yaml")
+    with pytest.raises(PdsimError, match="'demo' is the name of config/experiments/demo.yaml too"):
+        workflow_config(values, "config/config.yaml")
+
+
+@pytest.mark.parametrize("value", ["true", "false", "{}"])
+def test_templates_are_refused_before_anything_reads_them(tmp_path, value):
+    path = tmp_path / "config.yaml"
+    path.write_text(f"__use_yte__: {value}\ngroups: {{demo: [demo]}}\n")
+    with pytest.raises(PdsimError, match=r"config\.yaml: __use_yte__: templates are not run"):
+        check_before_reading(str(path))
+    path.write_text("groups: {demo: [demo]}\nbudget: quick\nbudget: paper\n")
+    with pytest.raises(PdsimError, match="budget: this key is given twice, in lines 2 and 3"):
+        check_before_reading(str(path))
+
+
+def bomb():
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
+    return "\n".join(lines).encode()
+
+
+NOT_CONFIGS = {
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "not a text file in UTF-8"),
+    "Latin-1": ("title: Doppelpendel für alle\n".encode("latin-1"), "not a text file in UTF-8"),
+    "UTF-16": ("title: x\n".encode("utf-16"), "not a text file in UTF-8"),
+    "UTF-16 without a mark": ("title: x\n".encode("utf-16-le"), "not valid YAML"),
+    "nested deeply": (b"a: " + b"[" * 20000 + b"]" * 20000, "nested too deeply"),
+    "nested by maps": (b"{a: " * 20000 + b"1" + b"}" * 20000, "nested too deeply"),
+    "an alias bomb": (bomb(), "more than 100000 values"),
+    "an alias of itself": (b"a: &a [*a]\n", "mine.yaml"),
+    "tags of Python": (b"title: !!python/object/apply:os.system [touch x]\n", "not valid YAML"),
+    "a date that is none": (b"title: 2026-13-45\n", "not valid YAML"),
+    "nothing": (b"", "(the whole file)"),
+    "a list": (b"- 1\n- 2\n", "(the whole file)"),
+    "a number of digits": (b"title: 0x" + b"f" * 9000 + b"\n", "mine.yaml"),
+    "a key that is a list": (b"? [a, b]\n: 1\n", "mine.yaml"),
+    "a merge of nothing": (b"<<: 1\n", "not valid YAML"),
+}
+
+
+@pytest.mark.parametrize("case", NOT_CONFIGS)
+def test_files_that_are_no_configs_end_quickly_with_a_message(tmp_path, capsys, case):
+    from pdsim.cli.main import main
+
+    content, words = NOT_CONFIGS[case]
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(content)
+    began = time.monotonic()
+    assert main(["check", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert time.monotonic() - began < 10
+    assert "Traceback" not in error
+    assert str(path) in error
+    assert words in error
+    with pytest.raises(PdsimError):
+        check_before_reading(str(path))

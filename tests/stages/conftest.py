@@ -5,14 +5,14 @@ import yaml
 
 from pdsim.cli.main import main
 
-RUNS = (("svgd", "single"), ("csvgd", "multiple"), ("nuts", "single"))
+RUNS = ("svgd_single", "csvgd_multiple", "nuts_single")
 BAYESSIM = {
     "statistics": ["downsampled", "signature"],
     "densities": ["mdn", "mdrff_rbf"],
     "training_set": {"count": 80, "held_out_count": 40, "noise": True},
     "density": {"epochs": 40, "batch_size": 20, "component_count": 2},
 }
-VARIANTS = ("downsampled_mdn", "signature_mdrff_rbf")
+VARIANTS = ("bayessim_downsampled_mdn", "bayessim_signature_mdrff_rbf")
 
 
 @pytest.fixture(scope="session")
@@ -34,13 +34,13 @@ def tiny(root, tmp_path_factory):
     pdsim("preprocess", experiment, "--raw", folder / "recording", "--output", trajectories)
     metrics, courses = [], []
 
-    def score(identity, run):
+    def score(name, run):
         """Roll out and score a posterior; return the files both need."""
         files = ("--trajectories", trajectories, "--posterior", run / "posterior.nc")
         pdsim("simulate", experiment, *files, "--output", run / "rollouts.nc")
         metrics.append(run / "metrics.csv")
         pdsim(
-            "evaluate", experiment, *identity, *files,
+            "evaluate", experiment, "--run", name, *files,
             "--rollouts", run / "rollouts.nc", "--output", metrics[-1],
         )  # fmt: skip
         return files
@@ -48,32 +48,30 @@ def tiny(root, tmp_path_factory):
     learned = ("--trajectories", trajectories, "--budget", "quick")
     pdsim("training-set", experiment, *learned, "--output", folder / "training_set.nc")
     for variant in VARIANTS:
-        name, run = variant.partition("_")[0], folder / "bayessim" / variant / "seed0"
+        name, run = variant.split("_")[1], folder / variant / "seed0"
         statistics, trained = folder / f"{name}.nc", run / "density_model.nc"
-        identity = ("--method", "bayessim", "--shooting", variant)
         pdsim(
             "statistics", experiment, *learned, "--name", name,
             "--training-set", folder / "training_set.nc", "--output", statistics,
         )  # fmt: skip
         pdsim(
-            "train", experiment, "--budget", "quick", "--variant", variant,
+            "train", experiment, "--budget", "quick", "--run", variant,
             "--statistics", statistics, "--output", trained,
         )  # fmt: skip
         pdsim(
-            "condition", experiment, *learned, "--variant", variant, "--statistics", statistics,
+            "condition", experiment, *learned, "--run", variant, "--statistics", statistics,
             "--trained", trained, "--output", run / "posterior.nc",
         )  # fmt: skip
-        score(identity, run)
-    for method, shooting in RUNS:
-        run = folder / method / shooting / "seed0"
-        identity = ("--method", method, "--shooting", shooting)
+        score(variant, run)
+    for name in RUNS:
+        run = folder / name / "seed0"
         pdsim(
-            "infer", experiment, *identity, "--budget", "quick",
+            "infer", experiment, "--run", name, "--budget", "quick",
             "--trajectories", trajectories, "--output", run / "posterior.nc",
         )  # fmt: skip
-        files = score(identity, run)
+        files = score(name, run)
         courses.append(run / "course.csv")
-        pdsim("course", experiment, *identity, *files, "--output", courses[-1])
+        pdsim("course", experiment, "--run", name, *files, "--output", courses[-1])
     pdsim("gather", *metrics, "--output", folder / "metrics.csv")
     pdsim("gather", *courses, "--kind", "course", "--output", folder / "course.csv")
     return folder

@@ -83,10 +83,8 @@ def content(path: Path, groups) -> dict[str, xr.Dataset]:
         (
             [
                 "infer",
-                "--method",
-                "csvgd",
-                "--shooting",
-                "multiple",
+                "--run",
+                "csvgd_multiple",
                 "--trajectories",
                 "trajectories.nc",
             ],
@@ -94,7 +92,7 @@ def content(path: Path, groups) -> dict[str, xr.Dataset]:
             "checkpoint.npz",
         ),
         (
-            ["train", "--variant", "downsampled_mdn", "--statistics", "downsampled.nc"],
+            ["train", "--run", "bayessim_downsampled_mdn", "--statistics", "downsampled.nc"],
             ("network", "scaling", "history"),
             "training.npz",
         ),

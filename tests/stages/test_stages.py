@@ -9,27 +9,28 @@ import pytest
 import xarray as xr
 import yaml
 
-from pdsim.bayessim.sensor import position_noise
 from pdsim.cli.main import main
 from pdsim.config.experiment import load_experiment
-from pdsim.runtime.files import read_dataset
 from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS, at_rollouts, read_metrics
+from pdsim.metrics.metric import pool
+from pdsim.recordings.smoothing import white_noise
+from pdsim.runtime.files import read_dataset
+from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
-from pdsim.stages.evaluate import pool
-from pdsim.stages.simulate import roll_out
 from pdsim.tables import comparison, paper
 
 # Each with the chains and draws its twelve draws come from.
 RUNS = (
-    ("svgd", "single", 1, 12),
-    ("csvgd", "multiple", 1, 12),
-    ("nuts", "single", 12, 1),
-    ("bayessim", "signature_mdrff_rbf", 1, 12),
+    ("svgd_single", 1, 12),
+    ("csvgd_multiple", 1, 12),
+    ("nuts_single", 12, 1),
+    ("bayessim_signature_mdrff_rbf", 1, 12),
 )
+RUN_NAMES = tuple(name for name, _, _ in RUNS)
 
 
-def posterior_file(tiny, method="csvgd", shooting="multiple"):
-    return tiny / method / shooting / "seed0/posterior.nc"
+def posterior_file(tiny, run="csvgd_multiple"):
+    return tiny / run / "seed0/posterior.nc"
 
 
 def test_trajectories_carry_units_splits_and_sources(tiny):
@@ -38,13 +39,13 @@ def test_trajectories_carry_units_splits_and_sources(tiny):
     assert data["channel_unit"].values.tolist() == ["rad", "rad", "rad/s", "rad/s"]
     assert data["time"].attrs["units"] == "s"
     assert data["split"].values.tolist() == ["train"] + ["test"] * 4
-    assert data["run"].values.tolist() == [0, 1, 2, 3, 4]
+    assert data["run"].values.tolist() == ["0", "1", "2", "3", "4"]
     assert all(len(digest) == 64 for digest in data["sha256"].values)
 
 
-@pytest.mark.parametrize(("method", "shooting", "chains", "draws"), RUNS)
-def test_posteriors_open_in_arviz(tiny, method, shooting, chains, draws):
-    data = arviz.from_netcdf(posterior_file(tiny, method, shooting))
+@pytest.mark.parametrize(("run", "chains", "draws"), RUNS)
+def test_posteriors_open_in_arviz(tiny, run, chains, draws):
+    data = arviz.from_netcdf(posterior_file(tiny, run))
     posterior = data["posterior"]
     assert dict(posterior.sizes) == {"chain": chains, "draw": draws}
     for name in ("link_1", "link_2"):
@@ -78,14 +79,14 @@ def test_posteriors_hold_all_groups_and_their_provenance(tiny):
     assert attributes["seed"] == 0
     assert len(attributes["fingerprint"]) == 64
     assert "jax=" in attributes["versions"]
-    assert json.loads(attributes["config"])["budget"]["particle_count"] == 12
+    assert json.loads(attributes["config"])["work"]["particle_count"] == 12
     tree.close()
 
 
 def test_the_same_job_gives_the_same_draws(tiny, tmp_path):
     again = tmp_path / "posterior.nc"
-    arguments = ["--quiet", "infer", str(tiny / "tiny.yaml"), "--method", "csvgd"]
-    arguments += ["--shooting", "multiple", "--budget", "quick", "--output", str(again)]
+    arguments = ["--quiet", "infer", str(tiny / "tiny.yaml"), "--run", "csvgd_multiple"]
+    arguments += ["--budget", "quick", "--output", str(again)]
     assert main([*arguments, "--trajectories", str(tiny / "trajectories.nc")]) == 0
     for group in ("posterior", "sample_stats", "prior", "shooting"):
         xr.testing.assert_identical(
@@ -96,11 +97,11 @@ def test_the_same_job_gives_the_same_draws(tiny, tmp_path):
 
 def test_roll_outs_start_where_the_recording_does(tiny):
     data = read_dataset(tiny / "trajectories.nc")
-    rolled = read_dataset(tiny / "csvgd/multiple/seed0/rollouts.nc")
+    rolled = read_dataset(tiny / "csvgd_multiple/seed0/rollouts.nc")
     assert rolled["simulated"].dims == ("trajectory", "draw", "time", "channel")
     assert rolled.sizes["draw"] == 12
     first = rolled["simulated"].values[:, :, 0, :2]
-    start = data["smoothed"].values[:, None, 0, :2]
+    start = data["start"].values[:, None, :2]
     # One frame of 0.01 s at rates below 5 rad/s.
     assert np.abs(first - start).max() < 0.06
 
@@ -109,6 +110,10 @@ def test_metrics_are_in_long_format_with_every_metric_of_every_run(tiny):
     table = read_metrics(tiny / "metrics.csv")
     assert tuple(table.columns) == COLUMNS
     assert set(table["method"]) == {"svgd", "csvgd", "nuts", "bayessim"}
+    assert set(table["run"]) == {*RUN_NAMES, "bayessim_downsampled_mdn"}
+    shootings = table.drop_duplicates("run").set_index("run")["shooting"].to_dict()
+    assert shootings["csvgd_multiple"] == "multiple"
+    assert shootings["bayessim_downsampled_mdn"] == "none"
     for method, run in table.groupby("method"):
         needed = {"kl_real_sim", "kl_sim_real", "mmd", "log_likelihood", "rmse"}
         needed |= {"energy_score", "coverage_90", "credible_rank", "lost_rollouts", "diverging"}
@@ -132,8 +137,9 @@ def example_metrics():
         ("csvgd", "multiple", 3.0, None),
     ):
         for seed in (0, 1):
-            rows.append(("e", method, shooting, seed, "kl_real_sim", kl + seed, ""))
-            rows.append(("e", method, shooting, seed, "mmd", mmd, "" if mmd else "collapsed"))
+            identity = ("e", f"{method}_{shooting}", method, shooting, seed)
+            rows.append((*identity, "kl_real_sim", kl + seed, ""))
+            rows.append((*identity, "mmd", mmd, "" if mmd else "collapsed"))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -230,7 +236,7 @@ def test_tuning_reads_the_training_recordings_alone(tiny, tmp_path):
     data = read_dataset(tiny / "trajectories.nc")
     hidden = data.copy(deep=True)
     hidden["observed"][np.flatnonzero(data["split"].values == "test")] = np.nan
-    hidden["smoothed"][np.flatnonzero(data["split"].values == "test")] = np.nan
+    hidden["states"][np.flatnonzero(data["split"].values == "test")] = np.nan
     hidden.to_netcdf(tmp_path / "hidden.nc")
     values = yaml.safe_load((tiny / "tiny.yaml").read_text())
     values["runs"][0] = {
@@ -241,8 +247,8 @@ def test_tuning_reads_the_training_recordings_alone(tiny, tmp_path):
     }
     values["tuning"] = {"budget": {"particle_count": 12, "iteration_count": 60}}
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(values))
-    arguments = ["--quiet", "tune", str(tmp_path / "tiny.yaml"), "--method", "svgd"]
-    arguments += ["--shooting", "single", "--trajectories", str(tmp_path / "hidden.nc")]
+    arguments = ["--quiet", "tune", str(tmp_path / "tiny.yaml"), "--run", "svgd_single"]
+    arguments += ["--trajectories", str(tmp_path / "hidden.nc")]
     assert main([*arguments, "--output", str(tmp_path / "tuning.csv")]) == 0
     table = pd.read_csv(tmp_path / "tuning.csv")
     assert table["use"].tolist()[1] == "best config"
@@ -253,35 +259,34 @@ def test_training_sets_are_pairs(tiny):
     """Each trajectory is what its own parameters give, seen through the recording's sensors."""
     data, trajectories = (read_dataset(tiny / n) for n in ("training_set.nc", "trajectories.nc"))
     experiment = load_experiment(tiny / "tiny.yaml")
-    system, space = build_simulator(experiment.simulator)
+    simulator = build_simulator(experiment.simulator)
     assert data.sizes["sample"] + data.attrs["lost"] == 120
     assert int(data["held_out"].sum()) >= 40 - data.attrs["lost"]
     (again,) = roll_out(
-        system,
-        space,
-        np.asarray(space.to_physical(jnp.asarray(data["unit"].values))),
-        trajectories["smoothed"].values[:1, 0],
-        frames=trajectories.sizes["time"] - 1,
+        simulator,
+        np.asarray(simulator.space.to_physical(jnp.asarray(data["unit"].values))),
+        trajectories["start"].values[:1],
+        np.zeros((1, trajectories.sizes["time"] - 1, 0)),
         frame_time=trajectories.attrs["frame_time"],
-        substeps=experiment.simulator.substeps,
         precision="float64",
     )
-    kind = trajectories["channel_kind"].values
-    simulated = data["simulated"].values.astype(float)[..., kind == "position"]
-    recorded = trajectories["observed"].values[:1][..., kind == "position"]
+    position = trajectories["channel_kind"].values == "angle"
+    assert position.tolist() == [True, True, False, False]
+    simulated = data["simulated"].values.astype(float)[..., position]
+    recorded = trajectories["observed"].values[:1][..., position]
     # What is left of the noisy start state moves slowly, and is not in fourth differences.
-    np.testing.assert_allclose(position_noise(simulated), data.attrs["noise"], rtol=0.05)
-    np.testing.assert_allclose(position_noise(recorded), data.attrs["noise"])
-    apart = np.median(np.abs(simulated[:, 1:] - again[..., kind == "position"]))
-    others = np.median(np.abs(simulated[::-1, 1:] - again[..., kind == "position"]))
+    np.testing.assert_allclose(white_noise(simulated), data.attrs["noise"], rtol=0.05)
+    np.testing.assert_allclose(white_noise(recorded), data.attrs["noise"])
+    apart = np.median(np.abs(simulated[:, 1:] - again[..., position]))
+    others = np.median(np.abs(simulated[::-1, 1:] - again[..., position]))
     assert apart < 0.05 * others
 
 
 def test_an_unknown_variant_is_refused(tiny, capsys):
-    arguments = ["--quiet", "train", str(tiny / "tiny.yaml"), "--variant", "summary_mdn"]
+    arguments = ["--quiet", "train", str(tiny / "tiny.yaml"), "--run", "bayessim_summary_mdn"]
     arguments += ["--budget", "quick", "--statistics", "none.nc", "--output", "none2.nc"]
     assert main(arguments) == 2
-    assert "no variant 'summary_mdn'" in capsys.readouterr().err
+    assert "no run is called 'bayessim_summary_mdn'" in capsys.readouterr().err
 
 
 def test_table_3_has_the_variants_and_csvgd(tiny, tmp_path):
@@ -300,14 +305,14 @@ def test_table_3_has_the_variants_and_csvgd(tiny, tmp_path):
 
 
 def test_tuning_without_values_to_try_says_so(tiny, capsys):
-    arguments = ["--quiet", "tune", str(tiny / "tiny.yaml"), "--method", "svgd"]
-    arguments += ["--shooting", "single", "--output", "none.csv"]
+    arguments = ["--quiet", "tune", str(tiny / "tiny.yaml"), "--run", "svgd_single"]
+    arguments += ["--output", "none.csv"]
     assert main([*arguments, "--trajectories", str(tiny / "trajectories.nc")]) == 2
     assert "tune: nothing to search" in capsys.readouterr().err
 
 
 LEARNED = tuple(
-    f"bayessim/{variant}/seed0/density_model.nc"
+    f"bayessim_{variant}/seed0/density_model.nc"
     for variant in ("downsampled_mdn", "signature_mdrff_rbf")
 )
 PLOTS = {
@@ -317,16 +322,16 @@ PLOTS = {
         "trajectories.nc",
         "--rollouts",
         "{run}/rollouts.nc",
-        "nuts/single/seed0/rollouts.nc",
+        "nuts_single/seed0/rollouts.nc",
         "--posterior",
         "{run}/posterior.nc",
-        "nuts/single/seed0/posterior.nc",
+        "nuts_single/seed0/posterior.nc",
     ),
-    "posteriors": ("--posterior", "{run}/posterior.nc", "nuts/single/seed0/posterior.nc"),
+    "posteriors": ("--posterior", "{run}/posterior.nc", "nuts_single/seed0/posterior.nc"),
     "course": ("--course", "course.csv"),
     "posterior": ("--posterior", "{run}/posterior.nc"),
     "windows": ("--trajectories", "trajectories.nc", "--posterior", "{run}/posterior.nc"),
-    "convergence": ("--posterior", "{run}/posterior.nc", "svgd/single/seed0/posterior.nc"),
+    "convergence": ("--posterior", "{run}/posterior.nc", "svgd_single/seed0/posterior.nc"),
     "landscape": ("--trajectories", "trajectories.nc"),
     "statistics": (
         "--trajectories",
@@ -344,9 +349,10 @@ PLOTS = {
 def figures(tiny):
     def draw(kind, folder):
         arguments = ["--quiet", "plot", kind, str(tiny / "tiny.yaml")]
-        arguments += ["--method", "csvgd", "--shooting", "multiple", "--stem", str(folder / kind)]
+        of_run = ["--run", "csvgd_multiple"] if FIGURES[kind].of_each_run else []
+        arguments += [*of_run, "--stem", str(folder / kind)]
         for word in PLOTS[kind]:
-            word = word.format(run="csvgd/multiple/seed0")
+            word = word.format(run="csvgd_multiple/seed0")
             arguments.append(word if word.startswith("--") else str(tiny / word))
         assert main(arguments) == 0
 
@@ -366,7 +372,7 @@ def test_figures_are_drawn_and_are_the_same_bytes_again(tiny, figures, tmp_path,
 
 def test_the_report_is_one_file_with_everything(tiny, figures, tmp_path):
     report = tmp_path / "report.html"
-    posteriors = [str(posterior_file(tiny, *run[:2])) for run in RUNS]
+    posteriors = [str(posterior_file(tiny, run)) for run in RUN_NAMES]
     arguments = ["--quiet", "report", str(tiny / "tiny.yaml"), "--output", str(report)]
     arguments += ["--metrics", str(tiny / "metrics.csv")]
     arguments += ["--trajectories", str(tiny / "trajectories.nc"), "--posteriors", *posteriors]

@@ -5,11 +5,11 @@ import pytest
 import yaml
 
 from pdsim.bayessim.calibration import ranks
+from pdsim.bayessim.conditioning import conditioned
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.bayessim.scaling import scaling
 from pdsim.cli.main import main
 from pdsim.runtime.files import read_dataset
-from pdsim.stages.condition import conditioned
 
 STATISTICS = ("downsampled", "difference")
 BAYESSIM = {
@@ -38,7 +38,7 @@ def learned(root, tmp_path_factory):
     pdsim("preprocess", "--raw", folder / "raw", "--output", recorded[1])
     pdsim("training-set", *recorded, "--output", folder / "set.nc")
     for name in STATISTICS:
-        variant = ("--variant", f"{name}_mdn")
+        variant = ("--run", f"bayessim_{name}_mdn")
         seen = ("--statistics", folder / f"{name}.nc")
         pdsim(
             "statistics", *recorded, "--name", name,
@@ -71,7 +71,7 @@ def test_widths_can_be_believed(learned, statistic):
     """
     data = read_dataset(learned / f"{statistic}.nc")
     held_out = data["held_out"].values
-    config = BayesSimConfig.model_validate(BAYESSIM)
+    config = BayesSimConfig.model_validate(BAYESSIM).density
     density = conditioned(
         str(learned / f"{statistic}_density.nc"), data["simulated"].values[held_out], config, 2
     )
