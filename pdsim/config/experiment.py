@@ -131,6 +131,10 @@ class ExperimentConfig(Section):
         """Whether there is a test set."""
         return self.recording.holds_out
 
+    def sections(self, *names: str) -> str:
+        """Return some sections as JSON."""
+        return self.model_dump_json(include=set(names))
+
     def system(self):
         """Build the system."""
         from pdsim.systems.simulator import build_system  # jax is imported only for real configs
