@@ -29,7 +29,10 @@ from pdsim.config.section import Positive, Section
 from pdsim.inference.gauss_newton import GaussNewton
 from pdsim.inference.gradient_descent import GradientDescent
 
-_DESCENTS = {"gauss_newton": GaussNewton, "gradient": GradientDescent}
+_DESCENTS: dict[str, type[GaussNewton] | type[GradientDescent]] = {
+    "gauss_newton": GaussNewton,
+    "gradient": GradientDescent,
+}
 # What Algorithm 1 takes where nothing is said, and what means nothing to Gauss–Newton steps.
 _GRADIENT_DEFAULTS = {
     "step_size": 0.01,

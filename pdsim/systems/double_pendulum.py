@@ -22,14 +22,14 @@ with G1y = g (m1 y1 + m2 l), G1x = g m1 x1, G2y = g m2 y2, G2x = g m2 x2. Free m
 these coefficients up to one common factor only.
 
 With ``motors`` a torque τ_i acts in each joint, on the link and back on what holds it. The motor of
-joint i adds ½ R_i q̇_i² to the kinetic energy, R_i its rotor's inertia times the square of the gear's
-ratio, and dry friction −d_i tanh(q̇_i / ε) to the torque. In the absolute angles
+joint i adds ½ R_i q̇_i² to the kinetic energy, R_i its rotor's inertia times the square of the
+gear's ratio, and dry friction −d_i tanh(q̇_i / ε) to the torque. In the absolute angles
 
     J1 → J1 + R1 + R2      J2 → J2 + R2      C → C − R2
     right-hand sides: τ1 − τ2 and τ2, with friction of either kind taken off each
 
-The adjoint of the accelerations is written out below: reverse-mode differentiation of the same lines
-stores and recomputes several times as many numbers.
+The adjoint of the accelerations is written out below: reverse-mode differentiation of the same
+lines stores and recomputes several times as many numbers.
 """
 
 from collections.abc import Mapping
