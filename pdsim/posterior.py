@@ -1,10 +1,10 @@
 """The NetCDF layout of a posterior, as ArviZ reads it.
 
 Groups: ``posterior`` (one variable per parameter, dims ``(chain, draw)``, physical units),
-``sample_stats``, ``combinations`` (what the motion can determine), ``prior``, ``shooting`` (start states and defects of the windows), ``history``
-(one value per iteration), ``course`` (the draws as they stood after more and more roll-outs) and
-``convergence`` (R-hat and effective sample size of Markov chains). Particles are one chain; the
-attribute ``sample_kind`` tells what the draws are.
+``sample_stats``, ``combinations`` (what the motion can determine), ``prior``, ``shooting`` (start
+states and defects of the windows), ``history`` (one value per iteration), ``course`` (the draws as
+they stood after more and more roll-outs) and ``convergence`` (R-hat and effective sample size of
+Markov chains). Particles are one chain; the attribute ``sample_kind`` tells what the draws are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ import jax
 import numpy as np
 import xarray as xr
 
-from pdsim.runtime.files import read_dataset
 from pdsim.parameters import ParameterSpace
+from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import Simulator
 
 

@@ -1,7 +1,7 @@
 """What each stage depends on: its slice of an experiment's config.
 
-A stage gets its slice and nothing else; the workflow tracks the slice's JSON as a param of the rule.
-What a slice holds shows in that JSON, so this file is in no fingerprint of code.
+A stage gets its slice and nothing else; the workflow tracks the slice's JSON as a param of the
+rule. What a slice holds shows in that JSON, so this file is in no fingerprint of code.
 """
 
 from typing import TYPE_CHECKING, Any, Literal
@@ -114,9 +114,7 @@ _PARTS = {
 }
 
 
-def slice_of(
-    stage: str, experiment: "ExperimentConfig", *, run: str = "", budget: str = ""
-) -> Any:
+def slice_of(stage: str, experiment: "ExperimentConfig", *, run: str = "", budget: str = "") -> Any:
     """Cut a stage's slice out of an experiment.
 
     Args:

@@ -160,7 +160,12 @@ def _halves(x: jax.Array) -> jax.Array:
 
 
 class SteppedChains(Chains):
-    """Chains with a pure ``step``; ``recorded`` returns the positions that go into the trace."""
+    """Chains with a pure ``step``; ``recorded`` returns the positions that go into the trace.
+
+    Their settings have a ``chain_count``.
+    """
+
+    settings: Any
 
     def walkers(self, problem: Problem) -> int:
         del problem

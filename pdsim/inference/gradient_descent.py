@@ -14,9 +14,9 @@ off by a third of its standard deviation, and that comes out 2.8 times too small
 (tests/inference/test_closed_form.py).
 
 Inside the limits g_lim = 0, so a multiplier that rose while a particle was outside stays, and goes
-on pushing inwards. Steps that are too long throw particles out of the box and bend the posterior
-away from the limit: with a Gaussian inside the box, 0.01 was right and 0.03 was not at every length
-of the run.
+on pushing inwards. Steps that are too long throw particles out of the box and so distort the
+posterior: of a Gaussian inside the box the covariance was right after 1000 and 2000 iterations with
+a step size of 0.01, but after 2000 with 0.03 it was up to 1.7 times too large.
 
 - Algorithm 1 prints ṡ = g_def, with which a particle would never use the observations to place its
   windows: the shooting variables descend the Lagrangian of Eq. 8, as θ does.
@@ -74,6 +74,9 @@ class GradientDescent(Stepwise):
     def step(self, key: jax.Array, problem: Problem, state: State) -> tuple[State, Info]:
         del key
         settings, particles = self.settings, state.particles
+        damping, limit_scale = settings.damping, settings.limit_scale
+        # The settings give both a value with this descent.
+        assert damping is not None and limit_scale is not None
         x, shooting = particles.position
         progress = self.progress(problem, particles.iteration)
         sigma = tightened(settings.defect_scale, settings.tightening, progress).astype(x.dtype)
@@ -86,16 +89,16 @@ class GradientDescent(Stepwise):
 
         (value, defects), pullback, log_likelihood = jax.vjp(evaluate, x, shooting, has_aux=True)
         gaps = Constraint(defects, sigma, state.defect_multiplier)
-        limits = Constraint(limit_violation(x), settings.limit_scale, state.limit_multiplier)
+        limits = Constraint(limit_violation(x), limit_scale, state.limit_multiplier)
         score, drive = pullback((jnp.ones_like(value), jnp.zeros_like(defects)))
         # A sum over the particles: each one's pull is its own.
-        pull, pull_shooting = pullback((jnp.zeros_like(value), -gaps.force(settings.damping)))
+        pull, pull_shooting = pullback((jnp.zeros_like(value), -gaps.force(damping)))
         finite = all_finite(value, defects, score, drive, pull, pull_shooting)
 
         score = limit_score(jnp.where(finite[:, None], score, 0.0), settings.gradient_limit)
         phi, bandwidth = stein_direction(x, score, finite)
         # ∂g_lim/∂θ is −1/σ_lim outside the limits, so its term enters with a plus.
-        ascent = Position(phi + pull + limits.force(settings.damping), drive + pull_shooting)
+        ascent = Position(phi + pull + limits.force(damping), drive + pull_shooting)
         ascent = keep_rows(finite, ascent, jax.tree.map(jnp.zeros_like, ascent))
         moved = State(
             move(particles, ascent, finite, step_size),

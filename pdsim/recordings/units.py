@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pdsim.config.messages import close_name
 
 # Exponents of kilogram, metre, second, radian, ampere.
-Dimension = tuple[int, int, int, int, int]
+Dimension = tuple[int, ...]
 
 
 class Unit(NamedTuple):
@@ -98,7 +98,8 @@ def unit(text: str) -> Unit:
     plain = text.strip()
     for spelling, meaning in _SPELLINGS.items():
         plain = plain.replace(spelling, meaning)
-    factor, total = 1.0, (0, 0, 0, 0, 0)
+    factor = 1.0
+    total: Dimension = (0, 0, 0, 0, 0)
     parts = plain.split("/")
     for i, part in enumerate(parts):
         tokens = part.split()
