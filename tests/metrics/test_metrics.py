@@ -120,14 +120,20 @@ def test_a_wrong_start_state_is_found_and_repaired():
     """A harmonic oscillator: the fit must find the start state that made the data."""
     time = np.arange(1, 101) * 0.05
 
-    def simulate(start):
+    def simulate(number, start):
+        assert number in (0, 1)
         q, v = start[:, 0], start[:, 1]
-        position = q * np.cos(time[:, None]) + v * np.sin(time[:, None])
-        velocity = v * np.cos(time[:, None]) - q * np.sin(time[:, None])
+        position = np.outer(q, np.cos(time)) + np.outer(v, np.sin(time))
+        velocity = np.outer(v, np.cos(time)) - np.outer(q, np.sin(time))
         return np.stack([position, velocity], axis=-1)
 
     truth = np.array([[1.0, -0.5], [0.2, 2.0]])
-    observed = np.moveaxis(simulate(truth), 0, 1)
-    found, fitted = fit_start_states(simulate, truth + 0.1, observed, np.ones(2))
+    observed = np.stack([simulate(i, truth[i : i + 1])[0] for i in range(2)])
+    position = np.array([True, False])
+    found, fitted = fit_start_states(simulate, truth + 0.1, observed, np.ones(2), position)
     np.testing.assert_allclose(found, truth, atol=1e-6)
     np.testing.assert_allclose(fitted, observed, atol=1e-6)
+    # What was not observed is left out: frames beyond the end, and a whole channel.
+    observed[1, 60:], observed[0, :, 1] = np.nan, np.nan
+    found, _ = fit_start_states(simulate, truth + 0.1, observed, np.ones(2), position)
+    np.testing.assert_allclose(found, truth, atol=1e-6)

@@ -1,11 +1,19 @@
+import os
 import subprocess
 
 import numpy as np
 import pytest
 import xarray as xr
 
+from pdsim.cli.main import main
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_dataset, write_atomically, write_dataset, write_text
+from pdsim.runtime.files import (
+    read_dataset,
+    write_atomically,
+    write_dataset,
+    write_folder_atomically,
+    write_text,
+)
 
 
 def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -70,3 +78,77 @@ def test_what_a_killed_writer_left_is_cleared_away(tmp_path):
         ".other.999999.partial.csv",
         "table.csv",
     ]
+
+
+def contents(folder):
+    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.fixture
+def record(root, capsys):
+    def run(output):
+        demo = str(root / "config/experiments/demo.yaml")
+        code = main(["--quiet", "record", demo, "--output", str(output)])
+        return code, capsys.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["thesis.tex"], ["0.csv", "notes.txt"], ["truth.json", "0.csv", "mine/data.csv"], []],
+    ids=["another's", "with another's", "with a folder", "empty"],
+)
+def test_a_folder_that_is_no_recording_is_left_alone(tmp_path, record, names):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"my {name}")
+    before = contents(folder)
+    code, error = record(folder)
+    assert code == 2
+    assert f"{folder}: there is something else already, which is not touched" in error
+    assert "Traceback" not in error
+    assert contents(folder) == before
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_file_or_a_link_is_left_alone(tmp_path, record):
+    file, folder, link = tmp_path / "file", tmp_path / "folder", tmp_path / "link"
+    file.write_text("mine")
+    assert record(folder)[0] == 0
+    link.symlink_to(folder)
+    for path in (file, link):
+        code, error = record(path)
+        assert code == 2
+        assert "there is something else already" in error
+    assert file.read_text() == "mine"
+    assert link.is_symlink()
+
+
+def test_an_earlier_recording_is_replaced(tmp_path, record):
+    folder = tmp_path / "deep/recording"
+    assert record(folder) == (0, "")
+    whole = contents(folder)
+    assert {str(name) for name in whole} == {"truth.json", *(f"{i}.csv" for i in range(6))}
+    (folder / "0.csv").write_text("an older one")
+    (folder / "17.csv").write_text("of a longer one")
+    assert record(folder) == (0, "")
+    assert contents(folder) == whole
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_a_recording_that_fails_leaves_the_earlier_one(tmp_path):
+    folder = tmp_path / "recording"
+    write_folder_atomically(folder, lambda new: (new / "a").write_text("old"), lambda _: True)
+
+    def fail(new):
+        (new / "a").write_text("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_folder_atomically(folder, fail, lambda _: True)
+    assert contents(tmp_path) == {(folder / "a").relative_to(tmp_path): b"old"}
+    assert os.listdir(tmp_path) == ["recording"]

@@ -2,6 +2,7 @@ import textwrap
 
 import pytest
 
+from pdsim import registry
 from pdsim.runtime import provenance
 from pdsim.runtime.provenance import code_fingerprint, fingerprint, import_closure
 from pdsim.stages import modules
@@ -16,6 +17,33 @@ def test_closures_follow_the_layers():
     svgd = import_closure(*modules("infer", system="double_pendulum", method="svgd"))
     assert "pdsim.inference.csvgd" not in svgd
     assert any(name.startswith("pdsim.figures") for name in import_closure(*modules("plot")))
+
+
+def test_a_figure_depends_on_its_own_module_and_no_other_figure_s():
+    density = import_closure(*modules("plot", figure="density"))
+    assert "pdsim.figures.density" in density
+    others = {f"pdsim.figures.{name}" for name in registry.NAMES["figures"]} - {
+        "pdsim.figures.density"
+    }
+    assert others.isdisjoint(density)
+    # The figure that shows many of them is built on it.
+    assert "pdsim.figures.density" in import_closure(*modules("plot", figure="densities"))
+
+
+def test_names_and_configs_are_in_no_closure():
+    for stage in ("infer", "preprocess", "evaluate", "plot", "report"):
+        closure = import_closure(*modules(stage, system="oscillator"))
+        for left_out in provenance.LEFT_OUT:
+            assert not any(m == left_out or m.startswith(f"{left_out}.") for m in closure)
+
+
+def test_scores_depend_on_every_metric_and_a_source_s_code_on_its_reading():
+    evaluate = import_closure(*modules("evaluate"))
+    assert all(f"pdsim.metrics.{name}" in evaluate for name in registry.NAMES["metrics"])
+    read = import_closure(*modules("preprocess", source="camera"))
+    assert "pdsim.recordings.camera" in read
+    assert "pdsim.recordings.ibm" not in read
+    assert "pdsim.recordings.table" not in read
 
 
 @pytest.fixture
