@@ -232,10 +232,12 @@ def code(stage, figure=""):
     def fingerprint(wildcards):
         setup = EXPERIMENTS[wildcards.experiment]
         estimates = stage in ("infer", "tune")
+        # A figure that is given the simulator may simulate.
+        drawn = figure and "simulator" in FIGURES[figure].sections
         return code_fingerprint(
             *modules(
                 stage,
-                system=setup.simulator.system if stage in _SIMULATING else "",
+                system=setup.simulator.system if stage in _SIMULATING or drawn else "",
                 method=setup.run(wildcards.run).method if estimates else "",
                 source=setup.recording.source if stage in _READING else "",
                 figure=figure,
