@@ -63,6 +63,4 @@ rule preprocess:
     message:
         "Cutting the trajectories of {wildcards.experiment}"
     shell:
-        pdsim(
-            "preprocess {params.file:q} --raw {params.folder:q} --output {output:q}"
-        )
+        pdsim("preprocess {params.file:q} --raw {params.folder:q} --output {output:q}")

@@ -2,7 +2,6 @@
 
 from pdsim.stages.report import SECTIONS
 
-
 TABLES = [
     f"{name}.{suffix}"
     for name in ("comparison", "table_1", "table_2")
