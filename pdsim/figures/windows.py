@@ -71,7 +71,7 @@ def draw(request: Request) -> None:
             ),
         },
         [channel_labels(data)[channel] for channel in seen],
-        f"{request.title}, shooting windows",
+        f"{request.title} (shooting windows)",
         request.stem,
     )
 
