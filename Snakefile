@@ -1,6 +1,15 @@
+from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
+from pdsim.config.workflow import check_before_reading
+from pdsim.runtime.errors import PdsimError
+
 min_version("9.0")
+
+try:
+    check_before_reading("config/config.yaml")
+except PdsimError as error:
+    raise WorkflowError(str(error)) from None
 
 
 configfile: "config/config.yaml"
@@ -13,20 +22,22 @@ container: "docker://python:3.12-slim"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/recordings.smk"
 include: "workflow/rules/inference.smk"
+include: "workflow/rules/bayessim.smk"
 include: "workflow/rules/metrics.smk"
 include: "workflow/rules/figures.smk"
-include: "workflow/rules/bayessim.smk"
 include: "workflow/rules/summary.smk"
 
 
-# The targets: one for each group of experiments in config/config.yaml.
-for group in SETTINGS.groups:
+# The targets: one for each group of experiments in config/config.yaml, or the one experiment asked
+# for by --config experiment=<file>. The first is the default.
+for group in GROUPS:
 
     rule:
         name:
             group
         input:
             group_files(group),
+        default_target: group == next(iter(GROUPS))
         message:
             f"Everything of group {group} is up to date"
 
@@ -41,7 +52,7 @@ rule bayessim:
             for path in (
                 f"{RESULTS}/{experiment}/tables/table_3.csv",
                 f"{RESULTS}/{experiment}/tables/table_1.csv",
-                *bayessim_figures(experiment),
+                *figure_files(experiment, kept=lambda name: needs_bayessim(name)),
             )
         ],
     message:
@@ -58,6 +69,3 @@ rule tune:
         ],
     message:
         "Every search is up to date"
-
-
-default_target = next(iter(SETTINGS.groups))

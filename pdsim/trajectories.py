@@ -5,7 +5,7 @@ recordings, inputs, start states and truths from. It holds
 
 - ``observed``: what the sensors showed, NaN where nothing was observed and beyond a trajectory's
   ``length``,
-- ``input``: (trajectory, time, input), where the system has some; row k acts from frame k to k + 1,
+- ``inputs``: (trajectory, time, input), where the system has some; row k acts from frame k to k + 1,
 - ``states``: (trajectory, time, state) estimated states, first guesses of the windows' starts,
 - ``start``, ``start_covariance``: state at frame 0 and the covariance of its error,
 - ``truth``: (trajectory, system_parameter), NaN where not known; ``population_mean`` and
@@ -23,6 +23,10 @@ from pdsim.parameters import ParameterSpace
 from pdsim.recordings.recording import Recording
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.system import POSITIONS, Quantity, System
+
+
+# Stamps of two recordings at one rate give their frame times to so many digits.
+_SAME_RATE = 1e-4
 
 
 def _padded(arrays: Sequence[np.ndarray], frames: int) -> np.ndarray:
@@ -56,7 +60,7 @@ def trajectory_set(
     """
     frame_time = recordings[0].frame_time
     for recording in recordings:
-        if abs(recording.frame_time / frame_time - 1) > 1e-9:
+        if abs(recording.frame_time / frame_time - 1) > _SAME_RATE:
             raise PdsimError(
                 f"{recording.source}: {recording.frame_time:g} s between frames, but "
                 f"{recordings[0].source} has {frame_time:g} s; resample them to one rate"
@@ -94,7 +98,7 @@ def trajectory_set(
     }
     if system.inputs:
         inputs = _padded([recording.input for recording in recordings], frames)
-        variables["input"] = (("trajectory", "time", "input"), inputs)
+        variables["inputs"] = (("trajectory", "time", "input"), inputs)
         coords |= _coordinates("input", system.inputs)
     if known:
         table = [[r.truth.get(name, np.nan) for name in known] for r in recordings]
@@ -137,9 +141,9 @@ def window_title(trajectories: xr.Dataset, trajectory: int) -> str:
 
 def inputs_of(trajectories: xr.Dataset) -> np.ndarray:
     """What acted during every frame that is predicted, (trajectory, time − 1, I); I may be 0."""
-    if "input" not in trajectories:
+    if "inputs" not in trajectories:
         return np.zeros((trajectories.sizes["trajectory"], trajectories.sizes["time"] - 1, 0))
-    return np.nan_to_num(trajectories["input"].values[:, :-1])
+    return np.nan_to_num(trajectories["inputs"].values[:, :-1])
 
 
 def true_parameters(trajectories: xr.Dataset, space: ParameterSpace) -> np.ndarray | None:

@@ -2,70 +2,53 @@
 
 import argparse
 
-from pdsim import __version__
-from pdsim.config.runs import SETTINGS
+from pdsim import __version__, registry
 
 _EPILOG = """\
-The stages in their order, by hand, for one estimator:
+The stages in their order, by hand, for one run of the config:
 
   pdsim record     config/experiments/demo.yaml --output raw
   pdsim preprocess config/experiments/demo.yaml --raw raw --output trajectories.nc
-  pdsim infer      config/experiments/demo.yaml --method csvgd --shooting multiple \\
+  pdsim infer      config/experiments/demo.yaml --run csvgd_multiple \\
                    --trajectories trajectories.nc --output posterior.nc
   pdsim simulate   config/experiments/demo.yaml --trajectories trajectories.nc \\
                    --posterior posterior.nc --output rollouts.nc
-  pdsim evaluate   config/experiments/demo.yaml --method csvgd --shooting multiple \\
+  pdsim evaluate   config/experiments/demo.yaml --run csvgd_multiple \\
                    --trajectories trajectories.nc --posterior posterior.nc \\
                    --rollouts rollouts.nc --output metrics.csv
 
-All of them at once, in parallel and only what is missing:  snakemake demo --profile \
-workflow/profiles/workstation
+All of them at once, in parallel and only what is missing:
+
+  snakemake demo --profile workflow/profiles/workstation
+  snakemake --profile workflow/profiles/workstation --config experiment=/path/to/mine.yaml
 
 exit codes: 0 done, 1 a bug (with a stack trace), 2 something to mend (the message says what),
 130 interrupted
 """
 
-
-# Figures, and the options each needs.
-PLOT_NEEDS = {
-    "density": ("method", "shooting", "trajectories", "rollouts"),
-    "densities": ("trajectories", "rollouts", "posterior"),
-    "posterior": ("method", "shooting", "posterior"),
-    "posteriors": ("posterior",),
-    "windows": ("method", "trajectories", "posterior"),
-    "convergence": ("posterior",),
-    "course": ("course",),
-    "landscape": ("trajectories",),
-    "statistics": ("trajectories", "statistics"),
-    "training": ("trained",),
-    "calibration": ("statistics", "trained"),
-}
+# Kinds of files a figure may need; of the first two there is one.
+PLOT_FILES = ("trajectories", "course", "posterior", "rollouts", "statistics", "trained")
 
 
 def _experiment(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("experiment", help="an experiment file, config/experiments/<name>.yaml")
+    parser.add_argument("experiment", help="an experiment file, as config/experiments/<name>.yaml")
 
 
-def _run(parser: argparse.ArgumentParser, *, budget: bool = False) -> None:
-    parser.add_argument("--method", required=True, help=f"estimator: {', '.join(SETTINGS)}")
-    parser.add_argument("--shooting", required=True, choices=("single", "multiple"))
-    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
-    if budget:
-        parser.add_argument("--budget", default="paper", help="quick or paper (default)")
-
-
-def _scored(parser: argparse.ArgumentParser) -> None:
-    """Options of stages that read a posterior of any kind."""
-    parser.add_argument("--method", required=True, help=f"{', '.join(SETTINGS)}, bayessim")
+def _run(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument(
-        "--shooting", required=True, help="single, multiple; of bayessim, the variant"
+        "--run", required=required, help="name of a run; default names: <method>_<shooting>"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+    parser.add_argument("--seed", type=_seed, default=0, help="of all random numbers (default 0)")
 
 
-def _variant(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--variant", required=True, help="<statistic>_<density>")
-    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+def _seed(text: str) -> int:
+    if not text.isdigit() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"a whole number from 0 to {2**32 - 1}, not {text!r}")
+    return int(text)
+
+
+def _budget(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--budget", default="paper", help="quick or paper (default)")
 
 
 def _files(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -102,16 +85,17 @@ def parser() -> argparse.ArgumentParser:
     _experiment(p)
     p.add_argument("--output", required=True, metavar="FOLDER")
 
-    p = verb("preprocess", "Raw runs to a trajectories file: angles, differences, windows.")
+    p = verb("preprocess", "Raw runs to a trajectories file: channels, windows, start states.")
     _experiment(p)
     p.add_argument(
-        "--raw", nargs="+", required=True, metavar="FILE", help="<run>.csv files, or folder"
+        "--raw", metavar="FOLDER", help="where the raw runs are (default: beside the experiment)"
     )
     _files(p, "output")
 
     p = verb("infer", "Trajectories to a posterior, with one estimator.")
     _experiment(p)
-    _run(p, budget=True)
+    _run(p)
+    _budget(p)
     _files(p, "trajectories", "output")
     p.add_argument(
         "--resume",
@@ -123,25 +107,25 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("training-set", "Simulate parameters from the prior, for BayesSim to learn from.")
     _experiment(p)
-    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    _budget(p)
     _files(p, "trajectories", "output")
 
     p = verb("statistics", "One input statistic of every simulated and recorded trajectory.")
     _experiment(p)
-    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    _budget(p)
     p.add_argument("--name", required=True, help="downsampled, difference, summary or signature")
     _files(p, "trajectories", "training-set", "output")
 
     p = verb("train", "Fit one density model to one input statistic.")
     _experiment(p)
-    _variant(p)
-    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    _run(p)
+    _budget(p)
     _files(p, "statistics", "output")
 
     p = verb("condition", "A trained density and the recording to a posterior.")
     _experiment(p)
-    _variant(p)
-    p.add_argument("--budget", default="paper", help="quick or paper (default)")
+    _run(p)
+    _budget(p)
     _files(p, "trajectories", "statistics", "trained", "output")
 
     p = verb("simulate", "Roll out every posterior draw from every recorded start state.")
@@ -150,7 +134,7 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("evaluate", "Metrics of one posterior.")
     _experiment(p)
-    _scored(p)
+    _run(p)
     _files(p, "trajectories", "posterior", "rollouts", "output")
 
     p = verb("course", "Metrics of one posterior after more and more roll-outs.")
@@ -173,18 +157,15 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("tune", "Search an estimator's settings on the training recordings alone.")
     _experiment(p)
-    p.add_argument("--method", required=True, help=f"estimator: {', '.join(SETTINGS)}")
-    p.add_argument("--shooting", required=True, choices=("single", "multiple"))
+    p.add_argument("--run", required=True, help="name of a run that has something to search")
     _files(p, "trajectories", "output")
 
     p = verb("plot", "Draw a figure as PDF and PNG.")
-    p.add_argument("kind", choices=tuple(PLOT_NEEDS))
+    p.add_argument("figure", choices=registry.NAMES["figures"], metavar="figure",
+                   help=", ".join(registry.NAMES["figures"]))  # fmt: skip
     _experiment(p)
-    p.add_argument("--method")
-    p.add_argument("--shooting", help="single, multiple; of bayessim, the variant")
-    for name in ("trajectories", "course"):
-        p.add_argument(f"--{name}", metavar="FILE")
-    for name in ("rollouts", "posterior", "statistics", "trained"):
+    p.add_argument("--run", help="name of a run, for a figure of one run")
+    for name in PLOT_FILES:
         p.add_argument(f"--{name}", nargs="+", metavar="FILE", default=[])
     p.add_argument("--stem", required=True, help="output path without suffix")
 

@@ -1,163 +1,33 @@
-"""The command line: one verb per stage. What a workflow rule runs, a person can run."""
+"""Verbs to stages. Imports are local: a job pays only for the stage it runs."""
 
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from pdsim.cli.arguments import PLOT_NEEDS, parser
+from pdsim.cli.arguments import PLOT_FILES, parser
 from pdsim.runtime.errors import PdsimError
 
 
-def _execute(a: argparse.Namespace) -> None:
-    # Imports are local: a job pays only for the stage it runs.
-    if a.verb == "gather":
-        return _gather(a)
-    if a.verb == "schema":
-        from pdsim.config.reference import write_reference
-
-        return write_reference(a.folder)
-    if a.verb == "download":
-        from pdsim.recordings.ibm import download
-
-        return download(a.run, a.output)
+def _check(a: argparse.Namespace) -> None:
     from pdsim.config.experiment import load_experiment
 
-    if a.verb == "check":
-        for path in a.experiments:
-            load_experiment(path)
-        return None
-    experiment = load_experiment(a.experiment)
-    system = experiment.simulator.system
-    if a.verb == "record":
-        from pdsim.stages.record import record
-
-        return record(experiment.recording, system, a.output)
-    if a.verb == "preprocess":
-        from pdsim.stages.preprocess import preprocess
-
-        return preprocess(experiment.recording, system, a.raw, a.output)
-    if a.verb == "infer":
-        from pdsim.config.experiment import check_method
-        from pdsim.stages.infer import infer
-
-        check_method(a.method, a.shooting)
-        return infer(
-            experiment.inference_options(a.method, a.shooting, experiment.budget(a.budget)),
-            method=a.method,
-            shooting=a.shooting,
-            seed=a.seed,
-            trajectories=a.trajectories,
-            output=a.output,
-            resume=a.resume,
-        )
-    if a.verb in ("training-set", "statistics", "train", "condition"):
-        return _bayessim(a, experiment)
-    if a.verb == "simulate":
-        from pdsim.stages.simulate import simulate
-
-        return simulate(
-            experiment.section("simulator", "precision"),
-            trajectories=a.trajectories,
-            posterior=a.posterior,
-            output=a.output,
-        )
-    if a.verb == "evaluate":
-        from pdsim.stages.evaluate import evaluate
-
-        return evaluate(
-            experiment.section("simulator", "recording", "likelihood"),
-            identity=_identity(a),
-            trajectories=a.trajectories,
-            posterior=a.posterior,
-            rollouts=a.rollouts,
-            output=a.output,
-        )
-    if a.verb == "course":
-        from pdsim.stages.course import course
-
-        return course(
-            experiment.section("simulator", "recording", "likelihood", "precision"),
-            identity=_identity(a),
-            trajectories=a.trajectories,
-            posterior=a.posterior,
-            output=a.output,
-        )
-    if a.verb == "tune":
-        from pdsim.config.experiment import check_method
-        from pdsim.stages.tune import tune
-
-        check_method(a.method, a.shooting)
-        name = Path(a.experiment).stem
-        return tune(experiment, name, a.method, a.shooting, a.trajectories, a.output)
-    if a.verb == "table":
-        from pdsim.stages.summarise import write_table_3, write_tables
-
-        if a.table_3:
-            return write_table_3(experiment, a.metrics, a.table_3)
-        return write_tables(experiment, a.metrics, a.folder, a.rollouts)
-    if a.verb == "plot":
-        return _plot(a, experiment)
-    from pdsim.stages.summarise import write_report
-
-    return write_report(
-        experiment,
-        metrics=a.metrics,
-        trajectories=a.trajectories,
-        posteriors=a.posteriors,
-        figures=a.figures,
-        output=a.output,
-    )
+    for path in a.experiments:
+        load_experiment(path)
 
 
-def _bayessim(a: argparse.Namespace, experiment) -> None:
-    options = experiment.bayessim_options(experiment.budget(a.budget))
-    if a.verb in ("train", "condition") and a.variant not in experiment.bayessim.variants():
-        raise PdsimError(
-            f"{a.experiment}: bayessim: no variant {a.variant!r}; there are: "
-            f"{', '.join(experiment.bayessim.variants())}"
-        )
-    if a.verb == "training-set":
-        from pdsim.stages.training_set import training_set
+def _schema(a: argparse.Namespace) -> None:
+    from pdsim.config.reference import write_reference
 
-        return training_set(options, trajectories=a.trajectories, output=a.output)
-    if a.verb == "statistics":
-        from pdsim.stages.statistics import statistics
-
-        return statistics(
-            options,
-            name=a.name,
-            trajectories=a.trajectories,
-            training_set=a.training_set,
-            output=a.output,
-        )
-    if a.verb == "train":
-        from pdsim.stages.train import train
-
-        return train(
-            options, variant=a.variant, seed=a.seed, statistics=a.statistics, output=a.output
-        )
-    from pdsim.stages.condition import condition
-
-    return condition(
-        options,
-        variant=a.variant,
-        seed=a.seed,
-        trajectories=a.trajectories,
-        statistics=a.statistics,
-        trained=a.trained,
-        output=a.output,
-    )
+    write_reference(a.folder)
 
 
-def _identity(a: argparse.Namespace) -> dict:
-    return {
-        "experiment": Path(a.experiment).stem,
-        "method": a.method,
-        "shooting": a.shooting,
-        "seed": a.seed,
-    }
+def _download(a: argparse.Namespace) -> None:
+    from pdsim.recordings.ibm import download
+
+    download(a.run, a.output)
 
 
 def _gather(a: argparse.Namespace) -> None:
@@ -170,51 +40,208 @@ def _gather(a: argparse.Namespace) -> None:
     return gather(a.parts, a.output, COURSE_COLUMNS if a.kind == "course" else COLUMNS)
 
 
-def _plot(a: argparse.Namespace, experiment) -> None:
-    missing = [f"--{name}" for name in PLOT_NEEDS[a.kind] if not getattr(a, name)]
-    if missing:
-        raise PdsimError(f"pdsim plot {a.kind} needs {' '.join(missing)}")
-    if a.kind == "landscape" and experiment.landscape is None:
-        raise PdsimError(f"{a.experiment}: landscape: this key is missing; name two parameters")
-    from pdsim.stages import plot
+def _options(a: argparse.Namespace, experiment) -> Any:
+    from pdsim.config.slices import slice_of
 
-    if a.kind == "density":
-        plot.plot_density(
-            experiment,
-            a.method,
-            a.shooting,
-            trajectories=a.trajectories,
-            rollouts=a.rollouts[0],
+    stage = a.verb.replace("-", "_")
+    budget = getattr(a, "budget", "")
+    return slice_of(stage, experiment, run=getattr(a, "run", None) or "", budget=budget)
+
+
+def _record(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.record import record
+
+    record(_options(a, experiment), output=a.output)
+
+
+def _preprocess(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.preprocess import preprocess
+
+    folder = str(experiment.folder) if a.raw is None else a.raw
+    raw = experiment.source.files(experiment.recording, folder)
+    preprocess(_options(a, experiment), raw=raw, output=a.output)
+
+
+def _infer(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.infer import infer
+
+    infer(
+        _options(a, experiment),
+        identity=experiment.run(a.run).identity,
+        seed=a.seed,
+        trajectories=a.trajectories,
+        output=a.output,
+        resume=a.resume,
+    )
+
+
+def _training_set(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.training_set import training_set
+
+    training_set(_options(a, experiment), trajectories=a.trajectories, output=a.output)
+
+
+def _statistics(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.statistics import statistics
+
+    statistics(
+        _options(a, experiment),
+        name=a.name,
+        trajectories=a.trajectories,
+        training_set=a.training_set,
+        output=a.output,
+    )
+
+
+def _variant(experiment, run: str):
+    """The identity of a BayesSim variant's run."""
+    identity = experiment.identity(run)
+    if identity.method != "bayessim":
+        raise PdsimError(
+            f"{run} is an estimator's run, and not trained; BayesSim's are: "
+            f"{', '.join(i.run for i in experiment.variants())}"
+        )
+    return identity
+
+
+def _train(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.train import train
+
+    variant = _variant(experiment, a.run).run.removeprefix("bayessim_")
+    options = _options(a, experiment)
+    train(options, variant=variant, seed=a.seed, statistics=a.statistics, output=a.output)
+
+
+def _condition(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.condition import condition
+
+    condition(
+        _options(a, experiment),
+        identity=_variant(experiment, a.run),
+        seed=a.seed,
+        trajectories=a.trajectories,
+        statistics=a.statistics,
+        trained=a.trained,
+        output=a.output,
+    )
+
+
+def _simulate(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.simulate import simulate
+
+    simulate(
+        _options(a, experiment),
+        trajectories=a.trajectories,
+        posterior=a.posterior,
+        output=a.output,
+    )
+
+
+def _scored(a: argparse.Namespace, experiment) -> dict[str, Any]:
+    """What the stages share that score a posterior."""
+    return {
+        "experiment": Path(a.experiment).stem,
+        "identity": experiment.identity(a.run),
+        "seed": a.seed,
+        "trajectories": a.trajectories,
+        "posterior": a.posterior,
+        "output": a.output,
+    }
+
+
+def _evaluate(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.evaluate import evaluate
+
+    evaluate(_options(a, experiment), rollouts=a.rollouts, **_scored(a, experiment))
+
+
+def _course(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.course import course
+
+    course(_options(a, experiment), **_scored(a, experiment))
+
+
+def _tune(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.tune import tune
+
+    tune(
+        _options(a, experiment),
+        experiment=Path(a.experiment).stem,
+        identity=experiment.run(a.run).identity,
+        trajectories=a.trajectories,
+        output=a.output,
+    )
+
+
+def _table(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.table import write_table_3, write_tables
+
+    options = _options(a, experiment)
+    if a.table_3:
+        return write_table_3(options, a.metrics, a.table_3)
+    return write_tables(options, a.metrics, a.folder, a.rollouts)
+
+
+def _plot(a: argparse.Namespace, experiment) -> None:
+    from pdsim import registry
+    from pdsim.figures.figure import Request
+    from pdsim.stages.plot import plot
+
+    sections = registry.load("figures", a.figure).FIGURE.sections
+    plot(
+        a.figure,
+        Request(
+            sections={name: getattr(experiment, name) for name in sections},
+            identity=experiment.identity(a.run) if a.run else None,
+            files={name: getattr(a, name) for name in PLOT_FILES},
             stem=a.stem,
-        )
-    elif a.kind == "densities":
-        plot.plot_densities(experiment, a.trajectories, a.rollouts, a.posterior, a.stem)
-    elif a.kind == "posterior":
-        plot.plot_posterior(
-            experiment, a.method, a.shooting, posterior_file=a.posterior[0], stem=a.stem
-        )
-    elif a.kind == "posteriors":
-        plot.plot_posteriors(experiment, a.posterior, a.stem)
-    elif a.kind == "windows":
-        plot.plot_windows(
-            experiment,
-            a.method,
-            trajectories=a.trajectories,
-            posterior_file=a.posterior[0],
-            stem=a.stem,
-        )
-    elif a.kind == "convergence":
-        plot.plot_convergence(experiment, a.posterior, a.stem)
-    elif a.kind == "course":
-        plot.plot_course(experiment, a.course, a.stem)
-    elif a.kind == "statistics":
-        plot.plot_statistics(experiment, a.trajectories, a.statistics, a.stem)
-    elif a.kind == "training":
-        plot.plot_training(experiment, a.trained, a.stem)
-    elif a.kind == "calibration":
-        plot.plot_calibration(experiment, a.statistics, a.trained, a.stem)
-    else:
-        plot.plot_landscape(experiment, a.trajectories, a.stem)
+        ),
+    )
+
+
+def _report(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.report import write_report
+
+    write_report(
+        experiment,
+        metrics=a.metrics,
+        trajectories=a.trajectories,
+        posteriors=a.posteriors,
+        figures=a.figures,
+        output=a.output,
+    )
+
+
+_PLAIN: dict[str, Callable[[argparse.Namespace], None]] = {
+    "check": _check,
+    "schema": _schema,
+    "download": _download,
+    "gather": _gather,
+}
+_OF_AN_EXPERIMENT: dict[str, Callable[[argparse.Namespace, Any], None]] = {
+    "record": _record,
+    "preprocess": _preprocess,
+    "infer": _infer,
+    "training-set": _training_set,
+    "statistics": _statistics,
+    "train": _train,
+    "condition": _condition,
+    "simulate": _simulate,
+    "evaluate": _evaluate,
+    "course": _course,
+    "tune": _tune,
+    "table": _table,
+    "plot": _plot,
+    "report": _report,
+}
+
+
+def _execute(a: argparse.Namespace) -> None:
+    if a.verb in _PLAIN:
+        return _PLAIN[a.verb](a)
+    from pdsim.config.experiment import load_experiment
+
+    return _OF_AN_EXPERIMENT[a.verb](a, load_experiment(a.experiment))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,11 +3,12 @@
 import difflib
 import re
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from pdsim.config.walk import follow
 from pdsim.runtime.errors import PdsimError
 
 
@@ -17,35 +18,26 @@ def close_name(name: str, known) -> str:
     return f"; did you mean {match[0]!r}?" if match else f"; known: {', '.join(sorted(known))}"
 
 
-def _inside(annotation: Any, part: str | int) -> Any:
-    """Type of a model's field, or of a container's members; of a union, the first that has some."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        field = annotation.model_fields.get(str(part))
-        return field.annotation if field else None
-    origin, members = get_origin(annotation), get_args(annotation)
-    if origin in (dict, list, tuple):
-        return members[1 if origin is dict else 0]
-    found = (_inside(member, part) for member in members)
-    return next((member for member in found if member is not None), None)
-
-
-def _keys_at(annotation: Any, location) -> list[str]:
-    """Names allowed beside an unknown key."""
-    for part in location:
-        annotation = _inside(annotation, part)
-    models = [annotation, *get_args(annotation)]
-    return [name for model in models for name in getattr(model, "model_fields", ())]
+def _telling(error: ValidationError):
+    """The errors without those that only follow from others: a list is short of what was wrong."""
+    problems = error.errors()
+    for problem in problems:
+        size = len(problem["loc"])
+        inner = [p for p in problems if len(p["loc"]) > size and p["loc"][:size] == problem["loc"]]
+        if not (problem["type"] == "too_short" and inner):
+            yield problem
 
 
 def explain(error: ValidationError, source: str | Path, model: type[BaseModel]) -> PdsimError:
     """Turn a validation error into lines of file, key, value and remedy."""
     lines = []
-    for problem in error.errors():
-        key = ".".join(str(part) for part in problem["loc"]) or "(the whole file)"
+    for problem in _telling(error):
+        parts, inside = follow(model, problem["loc"])
+        key = ".".join(parts) or "(the whole file)"
         value = problem["input"]
         shown = "" if isinstance(value, dict) else f" (got {value!r})"
         if problem["type"] == "extra_forbidden":
-            known = _keys_at(model, problem["loc"][:-1])
+            known = [name for section in inside for name in section.model_fields]
             text = f"no such key{close_name(str(problem['loc'][-1]), known)}"
         elif problem["type"] == "missing":
             text, shown = "this key is missing; add it", ""

@@ -1,22 +1,23 @@
 """Generated reference: JSON schemas and the table of every config key."""
 
-import types
-import typing
+import json
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from pdsim.config.experiment import ExperimentConfig, WorkflowConfig, schemas
+from pdsim import registry
+from pdsim.config.experiment import ExperimentConfig
+from pdsim.config.walk import sections, shown, tag
+from pdsim.config.workflow import WorkflowConfig
 from pdsim.runtime.files import write_text
-from pdsim.config.runs import SETTINGS
+from pdsim.tables.layout import markdown
 
 _HEAD = """# The config
 
 `config.yaml` says what the workflow runs and where results go; each file in `experiments/` is one
 experiment. Both are checked before anything runs. The tables below and the files in `schema/` are
-generated from `pdsim/config.py` by `pdsim schema`; an editor that understands JSON schema completes
+generated from the models in `pdsim/config` and in the rooms by `pdsim schema`; an editor that understands JSON schema completes
 and checks keys while you type.
 
 To add an experiment, copy the nearest file in `experiments/`, change it, and run
@@ -24,79 +25,61 @@ To add an experiment, copy the nearest file in `experiments/`, change it, and ru
 
 """
 
-
-def _shown(annotation) -> str:
-    if typing.get_origin(annotation) is typing.Literal:
-        return " or ".join(f"`{value}`" for value in typing.get_args(annotation))
-    if typing.get_origin(annotation) is typing.Annotated:
-        return _shown(typing.get_args(annotation)[0])
-    if annotation is Any:
-        return "value"
-    arguments = typing.get_args(annotation)
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return " or ".join(_shown(part) for part in arguments if part is not type(None))
-    if typing.get_origin(annotation) is tuple:
-        if Ellipsis in arguments:
-            return f"list of {_shown(arguments[0])}"
-        return "[" + ", ".join(_shown(part) for part in arguments) + "]"
-    if typing.get_origin(annotation) is dict:
-        return f"map of name to {_shown(arguments[1])}"
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return "section"
-    return {str: "text", float: "number", int: "whole number", bool: "true or false"}.get(
-        annotation, str(annotation)
-    )
+_COLUMNS = ["key", "value", "default", "meaning"]
 
 
-def _inner(annotation) -> tuple[type[BaseModel], str] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation, ""
-    origin = typing.get_origin(annotation)
-    for part in typing.get_args(annotation):
-        found = _inner(part) if part is not Ellipsis else None
-        if found:
-            suffix = {tuple: "[]", dict: ".<name>"}.get(origin, "") if origin else ""
-            return found[0], suffix + found[1]
-    return None
+def _default(field) -> str:
+    if field.is_required():
+        return "required"
+    value = field.default
+    if value is None or value is PydanticUndefined or isinstance(value, BaseModel):
+        return ""
+    if value in ((), {}, ""):
+        return ""
+    return f"`{list(value) if isinstance(value, tuple) else value}`"
 
 
-def _rows(model: type[BaseModel], prefix: str) -> list[str]:
+def _rows(model: type[BaseModel], prefix: str = "") -> list[list[str]]:
     rows = []
     for name, field in model.model_fields.items():
-        if field.is_required():
-            default = "required"
-        elif (
-            field.default is None
-            or field.default is PydanticUndefined
-            or isinstance(field.default, BaseModel)
-            or field.default in ((), {})
-        ):
-            default = ""
-        else:
-            value = field.default
-            default = f"`{list(value) if isinstance(value, tuple) else value}`"
-        key, kind = f"`{prefix}{name}`", _shown(field.annotation)
-        rows.append(f"| {key} | {kind} | {default} | {field.description or ''} |")
-        inner = _inner(field.annotation)
-        if inner:
-            rows.extend(_rows(inner[0], f"{prefix}{name}{inner[1]}."))
+        meaning = (field.description or "").replace("|", "or")
+        rows.append([f"`{prefix}{name}`", shown(field.annotation), _default(field), meaning])
+        for inner, suffix in sections(field.annotation):
+            # Sections told apart by their source have tables of their own.
+            if tag(inner) is None:
+                rows.extend(_rows(inner, f"{prefix}{name}{suffix}."))
     return rows
+
+
+def _table(title: str, model: type[BaseModel], text: str = "") -> str:
+    rows = _rows(model)
+    body = markdown(_COLUMNS, rows) if rows else "No keys.\n"
+    return f"## {title}\n\n" + (f"{text}\n\n" if text else "") + body + "\n"
 
 
 def config_readme() -> str:
     """Return config/README.md."""
     text = _HEAD
-    for title, model in (
-        ("`config.yaml`", WorkflowConfig),
-        ("`experiments/*.yaml`", ExperimentConfig),
+    text += _table("`config.yaml`", WorkflowConfig)
+    text += _table("`experiments/*.yaml`", ExperimentConfig)
+    for room, key, attribute in (
+        ("recordings", "`recording` of source", "Config"),
+        ("systems", "`simulator.options` of", "Options"),
+        ("inference", "`runs[].settings` of", "Settings"),
     ):
-        text += f"## {title}\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
-        text += "\n".join(_rows(model, "")) + "\n\n"
-    for method, settings in SETTINGS.items():
-        text += f"## `runs[].settings` of `{method}`\n\n{settings.__doc__}\n\n"
-        text += "| key | value | default | meaning |\n|---|---|---|---|\n"
-        text += "\n".join(_rows(settings, "")) + "\n\n"
+        for name in registry.NAMES[room]:
+            model = getattr(registry.load(room, name), attribute)
+            text += _table(f"{key} `{name}`", model, (model.__doc__ or "").split("\n\n")[0])
     return text.rstrip() + "\n"
+
+
+def schemas() -> dict[str, str]:
+    """Return the JSON schema of each kind of config file, by file name."""
+    return {
+        f"{name}.schema.json": json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False)
+        + "\n"
+        for name, model in (("experiment", ExperimentConfig), ("config", WorkflowConfig))
+    }
 
 
 def write_reference(folder: str | Path) -> None:

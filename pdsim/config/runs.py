@@ -89,6 +89,8 @@ class Run(RunChoice):
     @model_validator(mode="after")
     def _check(self) -> "Run":
         known = registry.NAMES["inference"]
+        if self.name in _FOLDERS:
+            raise ValueError(f"name: {self.name!r} is a folder of its own in results; choose another")
         if self.method not in known:
             raise ValueError(
                 f"method: no such estimator (got {self.method!r}){close_name(self.method, known)}"
@@ -136,6 +138,8 @@ class Run(RunChoice):
         ]
 
 
+# What stands beside the runs' folders in the results of an experiment.
+_FOLDERS = ("recording", "bayessim", "figures", "tables", "logs", "benchmarks")
 # Trials of one search, at most.
 _TRIALS = 1000
 

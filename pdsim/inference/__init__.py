@@ -1,26 +1,29 @@
 """Estimators, one file each, and the runner that drives them all.
 
-To add one: a file with a class that follows ``Estimator``, its settings in ``pdsim.config.runs``, and
-a line here.
+To add one: a file ``pdsim/inference/<name>.py`` and its name in ``pdsim.registry``. The file holds
+
+- ``Settings``, a section of the config;
+- ``ESTIMATOR``, called with ``settings``, ``particle_count`` and ``iteration_count``, which returns
+  what follows ``pdsim.inference.estimator.Estimator``;
+- ``SHOOTINGS``, if it cannot be run with both "single" and "multiple": those it can.
+
+Configs are checked with every file's ``Settings``, so whatever takes long to import is imported by
+the functions that use it.
 """
 
-from importlib import import_module
-
 from pdsim.inference.estimator import Estimator
-
-MODULES = {
-    "emcee": "pdsim.inference.emcee",
-    "cem": "pdsim.inference.cem",
-    "sgld": "pdsim.inference.sgld",
-    "nuts": "pdsim.inference.nuts",
-    "svgd": "pdsim.inference.svgd",
-    "csvgd": "pdsim.inference.csvgd",
-}
+from pdsim.registry import load
 
 
 def load_estimator(method: str, settings, budget) -> Estimator:
-    """Build an estimator; only its own module is imported."""
-    return import_module(MODULES[method]).ESTIMATOR(
+    """Build an estimator; only its own module is imported.
+
+    Args:
+        method: one of ``pdsim.registry.NAMES["inference"]``.
+        settings: the ``Settings`` of that module.
+        budget: has ``particle_count`` and ``iteration_count``.
+    """
+    return load("inference", method).ESTIMATOR(
         settings=settings,
         particle_count=budget.particle_count,
         iteration_count=budget.iteration_count,

@@ -18,19 +18,27 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.special import logsumexp
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
+from pydantic import Field
 
-from pdsim.inference.estimator import Done, Independent, Info, summarise
-from pdsim.inference.target import Target
+from pdsim.config.section import Count
+from pdsim.inference.estimator import Done, Independent, Info, affordable, summarise
+from pdsim.inference.target import SamplerSettings, Target
 from pdsim.likelihood.problem import Position, Problem
-from pdsim.config.runs import CemConfig
 
 # Smallest variance of a component, in squared logits.
 _FLOOR = 1e-10
 # A full covariance needs this many effective samples for each dimension.
 _SAMPLES_PER_DIMENSION = 10
+
+
+class Settings(SamplerSettings):
+    """Cross-entropy method with a Gaussian mixture."""
+
+    component_count: Count = Field(3, description="Gaussians in the mixture")
+    elite_share: float = Field(
+        0.1, gt=0, lt=1, description="smallest effective share of the samples that may be fitted"
+    )
+    memory: Count = Field(5, description="iterations whose samples are fitted together")
 
 
 class Mixture(NamedTuple):
@@ -68,7 +76,7 @@ class Mixture(NamedTuple):
                 distance = (np.linalg.solve(factor, (z - mean).T) ** 2).sum(axis=0)
             constant = len(mean) * np.log(2 * np.pi) + log_determinant
             terms.append(weight - 0.5 * (distance + constant))
-        return logsumexp(terms, axis=0)
+        return _log_sum(terms, axis=0)
 
 
 class State(NamedTuple):
@@ -96,6 +104,13 @@ def _evaluate(target: Target, z: jax.Array):
     return target.log_density(z)
 
 
+def _log_sum(terms, axis: int | None = None):
+    """log Σ exp."""
+    from scipy.special import logsumexp
+
+    return logsumexp(terms, axis=axis)
+
+
 def flattened(log_weight: np.ndarray, least: float) -> tuple[np.ndarray, float]:
     """Return weights proportional to w^β and the largest β ≤ 1 whose effective size is enough.
 
@@ -107,7 +122,7 @@ def flattened(log_weight: np.ndarray, least: float) -> tuple[np.ndarray, float]:
     def weights(power):
         # 0 · −∞ is not a number, but such a sample has no weight for any power.
         scaled = np.where(np.isfinite(log_weight), power * log_weight, -np.inf)
-        return np.exp(scaled - logsumexp(scaled))
+        return np.exp(scaled - _log_sum(scaled))
 
     def size(power):
         return 1 / (weights(power) ** 2).sum()
@@ -125,7 +140,7 @@ def flattened(log_weight: np.ndarray, least: float) -> tuple[np.ndarray, float]:
 class Cem(Independent):
     """The draws are the latest samples, those of the mixture that was fitted last."""
 
-    settings: CemConfig
+    settings: Settings
     sample_kind: ClassVar[str] = "iid"
     uses_gradients: ClassVar[bool] = False
 
@@ -163,11 +178,11 @@ class Cem(Independent):
     ) -> tuple[State, Info]:
         del capacity
         reports = []
-        for number in range((until - done.evaluations) // self.particle_count):
+        for number in range(affordable(done, until, self.cost(problem))):
             random = np.random.default_rng([seed, done.iterations + number])
             state, report = self._iterate(problem, state, random, done.iterations + number)
             reports.append(report)
-        return state, Info(*(np.stack(field) for field in zip(*reports, strict=True)))
+        return state, jax.tree.map(lambda *rows: np.stack(rows), *reports)
 
     def _iterate(self, problem, state: State, random, number: int) -> tuple[State, Info]:
         memory = self.settings.memory
@@ -189,7 +204,7 @@ class Cem(Independent):
         if np.isfinite(past_value).any():
             points = past_z.reshape(-1, z.shape[1])
             proposals = [Mixture(*(part[i] for part in past)) for i in range(len(past_z))]
-            log_q = logsumexp([q.log_density(points) for q in proposals], axis=0)
+            log_q = _log_sum([q.log_density(points) for q in proposals], axis=0)
             least = self.settings.elite_share * len(points)
             weights, power = flattened(past_value.ravel() - log_q, least)
             proposal = self._fit(points, weights, state.proposal, random)
@@ -203,6 +218,9 @@ class Cem(Independent):
 
     def _fit(self, points, weights, start: Mixture, random) -> Mixture:
         """Fit the mixture to weighted points, by systematic resampling."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.mixture import GaussianMixture
+
         positions = (np.arange(len(points)) + random.uniform()) / len(points)
         chosen = np.searchsorted(np.cumsum(weights), positions * weights.sum())
         sample = points[np.minimum(chosen, len(points) - 1)]

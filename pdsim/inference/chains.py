@@ -1,19 +1,29 @@
 """What Markov-chain samplers share: the trace of their chains, its draws and their convergence."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from blackjax import diagnostics
+from pydantic import Field
 
 from pdsim.inference.estimator import Done, Info, iterate
-from pdsim.inference.target import Target
+from pdsim.inference.target import SamplerSettings, Target
 from pdsim.likelihood.problem import Position, Problem
 
 # A trace keeps about this many draws of all chains together, and this many of each at least.
 _TOGETHER, _EACH = 20_000, 40
+
+
+class ChainSettings(SamplerSettings):
+    """What Markov chains share."""
+
+    burn_in: float = Field(0.5, ge=0, lt=1, description="share of each chain that is left out")
+    keep: Literal["spread", "last"] = Field(
+        "spread",
+        description="draws spread over the rest of the chain, or its last ones (as in the paper)",
+    )
 
 
 class Trace(NamedTuple):
@@ -69,7 +79,7 @@ class ChainState(NamedTuple):
 class Chains:
     """Draws and convergence of a sampler whose state is a ``ChainState``."""
 
-    settings: Any  # a ChainConfig
+    settings: ChainSettings
     particle_count: int
     iteration_count: int
     sample_kind: ClassVar[str] = "mcmc"
@@ -81,6 +91,12 @@ class Chains:
     def walkers(self, problem: Problem) -> int:
         """Number of chains."""
         raise NotImplementedError
+
+    def cost(self, problem: Problem) -> int:
+        return self.walkers(problem)
+
+    def least_cost(self, problem: Problem) -> int:
+        return self.walkers(problem)
 
     def chain_count(self, problem: Problem) -> int:
         return min(self.walkers(problem), self.particle_count)
@@ -124,6 +140,8 @@ class Chains:
 
     def convergence(self, problem: Problem, state: ChainState) -> dict[str, jax.Array]:
         """Rank-normalised split R-hat and bulk effective sample size (Vehtari et al., 2021)."""
+        from blackjax import diagnostics
+
         count = problem.space.dimension
         settled = self.settled(state)[..., :count]
         if len(settled) < 8:
@@ -148,10 +166,6 @@ class SteppedChains(Chains):
         del problem
         return self.settings.chain_count
 
-    def cost(self, problem: Problem) -> int:
-        """Evaluations of one iteration, at most."""
-        raise NotImplementedError
-
     def discarded(self, problem: Problem) -> int:
         """Number of first iterations that do not belong to the chains."""
         del problem
@@ -167,18 +181,9 @@ class SteppedChains(Chains):
         until: int,
         capacity: int,
     ) -> tuple[ChainState, Info]:
-        sampler, count, (info, z) = iterate(
-            self,
-            problem,
-            state.sampler,
-            jax.random.key(seed),
-            jnp.array(done.iterations),
-            jnp.array(done.evaluations),
-            until,
-            length=max(capacity // self.walkers(problem), 1),
-            cost=self.cost(problem),
+        sampler, (info, z) = iterate(
+            self, problem, state.sampler, seed=seed, done=done, until=until, capacity=capacity
         )
-        done_now = int(count)
         skip = max(self.discarded(problem) - done.iterations, 0)
-        trace = state.trace.extend(np.asarray(z)[:done_now], self.per_chain(problem), skip)
-        return ChainState(sampler, trace), jax.tree.map(lambda rows: rows[:done_now], info)
+        trace = state.trace.extend(np.asarray(z), self.per_chain(problem), skip)
+        return ChainState(sampler, trace), info

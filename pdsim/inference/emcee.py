@@ -4,19 +4,24 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, NamedTuple
 
-import emcee
 import jax
 import jax.numpy as jnp
 import numpy as np
+from pydantic import Field
 
-from pdsim.inference.chains import Chains, ChainState
-from pdsim.inference.estimator import Done, Info, summarise
+from pdsim.inference.chains import Chains, ChainSettings, ChainState
+from pdsim.inference.estimator import Done, Info, affordable, summarise
 from pdsim.inference.target import Target
 from pdsim.likelihood.problem import Problem
-from pdsim.config.runs import EmceeConfig
 
 # emcee takes differences of log densities: what does not exist is very unlikely, not −∞.
 _NOTHING = -1e300
+
+
+class Settings(ChainSettings):
+    """Affine-invariant ensemble: one walker for each particle, or two for each dimension."""
+
+    stretch: float = Field(2.0, gt=1, description="a of the stretch move")
 
 
 class Ensemble(NamedTuple):
@@ -52,15 +57,16 @@ class Emcee(Chains):
     than the number of particles asked for, and does fewer iterations in return.
     """
 
-    settings: EmceeConfig
+    settings: Settings
     uses_gradients: ClassVar[bool] = False
+    cheaper: ClassVar[str] = (
+        "choose single shooting or fewer windows, for the ensemble needs two walkers for each "
+        "parameter and start variable"
+    )
 
     def walkers(self, problem: Problem) -> int:
         least = 2 * self.target(problem).dimension + 2
         return max(self.particle_count + self.particle_count % 2, least)
-
-    def cost(self, problem: Problem) -> int:
-        return self.walkers(problem)
 
     def init(self, problem: Problem, seed: int) -> ChainState:
         target = self.target(problem)
@@ -71,6 +77,8 @@ class Emcee(Chains):
     def advance(
         self, problem: Problem, state: ChainState, *, seed: int, done: Done, until: int, capacity
     ) -> tuple[ChainState, Info]:
+        import emcee
+
         del capacity
         ensemble = state.sampler
         count, dimension = np.shape(ensemble.z)
@@ -89,7 +97,7 @@ class Emcee(Chains):
             blobs=np.asarray(ensemble.evaluation),
             random_state=np.random.RandomState(source.generate_state(8)).get_state(),
         )
-        iterations = (until - done.evaluations) // count
+        iterations = affordable(done, until, self.cost(problem))
         results = [
             Ensemble(result.coords.copy(), result.log_prob.copy(), result.blobs.copy())
             for result in sampler.sample(

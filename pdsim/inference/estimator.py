@@ -7,7 +7,7 @@ No-U-Turn sampler one for each leapfrog step of each chain.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +17,8 @@ from pdsim.likelihood.problem import Position, Problem
 
 class Info(NamedTuple):
     """What an iteration reports, scalars; they become the history group of the posterior file.
+
+    The common columns come first; a method that has more to tell adds ``own``.
 
     Attributes:
         log_likelihood: median over the particles.
@@ -28,6 +30,7 @@ class Info(NamedTuple):
         median_defect: median over particles of each one's largest.
         diverging: number of particles whose roll-out was not finite.
         evaluations: number of positions evaluated.
+        own: columns of this method alone, by name.
     """
 
     log_likelihood: Any
@@ -39,6 +42,7 @@ class Info(NamedTuple):
     median_defect: Any
     diverging: Any
     evaluations: Any
+    own: dict[str, Any]
 
 
 def summarise(
@@ -50,8 +54,12 @@ def summarise(
     step_size=jnp.nan,
     bandwidth=jnp.nan,
     acceptance=jnp.nan,
+    **own,
 ) -> Info:
-    """Build the report of an iteration from what each particle has, (particle,)."""
+    """Build the report of an iteration from what each particle has, (particle,).
+
+    Further scalars become columns of the method's own.
+    """
     seen = jnp.where(finite, log_likelihood, jnp.nan)
     defect = jnp.where(finite, largest_defect, jnp.nan)
     dtype = log_likelihood.dtype
@@ -65,6 +73,7 @@ def summarise(
         median_defect=jnp.nanmedian(defect),
         diverging=(~finite).sum(),
         evaluations=jnp.asarray(evaluations),
+        own={name: jnp.asarray(value, dtype) for name, value in own.items()},
     )
 
 
@@ -85,11 +94,25 @@ class Done(NamedTuple):
     evaluations: int
 
 
-class Estimator(Protocol):
-    """An inference algorithm. States are pytrees of arrays: they are what a checkpoint holds."""
+def affordable(done: Done, until: int, cost: int) -> int:
+    """How many iterations of the same cost end before ``until`` evaluations in all."""
+    return (until - done.evaluations) // cost
 
-    sample_kind: str  # "particles", "mcmc" or "iid": what the draws are
+
+class Estimator(Protocol):
+    """An inference algorithm. States are pytrees of arrays: they are what a checkpoint holds.
+
+    Attributes:
+        sample_kind: what the draws are: "particles", "mcmc" or "iid".
+        uses_gradients: whether an evaluation comes with a gradient by reverse mode.
+        cheaper: what makes an iteration cost less, for a reader whose budget is below one.
+        particle_count: of the budget; most draws there may be.
+        iteration_count: of the budget.
+    """
+
+    sample_kind: str
     uses_gradients: bool
+    cheaper: str
     particle_count: int
     iteration_count: int
 
@@ -137,14 +160,37 @@ class Estimator(Protocol):
         ...
 
 
-@partial(jax.jit, static_argnames=("estimator", "length", "cost"))
-def iterate(estimator, problem, state, key, first, used, until, *, length: int, cost: int):
-    """Call ``estimator.step`` while another iteration fits; at most ``length`` times.
+def iterate(estimator, problem, state, *, seed: int, done: Done, until: int, capacity: int):
+    """Call ``estimator.step`` while another iteration fits, in one compiled loop.
+
+    Iterations may cost different numbers of evaluations, between ``estimator.least_cost`` and
+    ``estimator.cost``; what one did cost is known when it is done.
+
+    Args:
+        state: what ``estimator.step`` takes and returns.
+        seed, done, until, capacity: as in ``Estimator.advance``.
 
     Returns:
-        The state, how many iterations were done, and ``(Info, estimator.recorded(state))`` of each
-        in arrays of ``length`` rows.
+        The state, and ``(Info, estimator.recorded(state))`` of each iteration, a row each.
     """
+    state, count, rows = _loop(
+        estimator,
+        problem,
+        state,
+        jax.random.key(seed),
+        jnp.array(done.iterations),
+        jnp.array(done.evaluations),
+        until,
+        length=max(capacity // estimator.least_cost(problem), 1),
+        cost=estimator.cost(problem),
+    )
+    count = int(count)
+    return state, jax.tree.map(lambda all_rows: all_rows[:count], rows)
+
+
+@partial(jax.jit, static_argnames=("estimator", "length", "cost"))
+def _loop(estimator, problem, state, key, first, used, until, *, length: int, cost: int):
+    """As ``iterate``, in arrays of ``length`` rows, and how many of them are filled."""
     _, shapes = jax.eval_shape(estimator.step, key, problem, state)
     shapes = (shapes, jax.eval_shape(estimator.recorded, state))
     rows = jax.tree.map(lambda s: jnp.zeros((length, *s.shape), s.dtype), shapes)
@@ -173,6 +219,7 @@ class Independent:
     settings: Any
     particle_count: int
     iteration_count: int
+    cheaper: ClassVar[str] = ""
 
     def cost(self, problem: Problem) -> int:
         del problem
@@ -191,21 +238,19 @@ class Independent:
 class Stepwise(Independent):
     """What estimators share that have a pure ``step(key, problem, state) -> (state, Info)``."""
 
+    def least_cost(self, problem: Problem) -> int:
+        return self.cost(problem)
+
+    def progress(self, problem: Problem, iteration: jax.Array) -> jax.Array:
+        """Share of the budget spent before an iteration."""
+        return iteration * self.cost(problem) / (self.particle_count * self.iteration_count)
+
     def recorded(self, state):
         """Nothing of an iteration is kept but its report."""
         del state
 
     def advance(self, problem, state, *, seed, done, until, capacity):
-        cost = self.cost(problem)
-        state, count, (info, _) = iterate(
-            self,
-            problem,
-            state,
-            jax.random.key(seed),
-            jnp.array(done.iterations),
-            jnp.array(done.evaluations),
-            until,
-            length=max(capacity // cost, 1),
-            cost=cost,
+        state, (info, _) = iterate(
+            self, problem, state, seed=seed, done=done, until=until, capacity=capacity
         )
-        return state, jax.tree.map(lambda rows: rows[: int(count)], info)
+        return state, info

@@ -6,24 +6,40 @@ lasts as long as its longest tree, but only steps taken count as evaluations.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from blackjax.adaptation.mass_matrix import MassMatrixAdaptationState, mass_matrix_adaptation
-from blackjax.adaptation.step_size import DualAveragingAdaptationState, dual_averaging_adaptation
-from blackjax.adaptation.window_adaptation import build_schedule
-from blackjax.mcmc import nuts
+from pydantic import Field
 
-from pdsim.inference.chains import ChainState, SteppedChains
+from pdsim.config.section import Count
+from pdsim.inference.chains import ChainSettings, ChainState, SteppedChains
+from pdsim.inference.divergence import bring_back
 from pdsim.inference.estimator import Info, summarise
 from pdsim.likelihood.problem import Problem
-from pdsim.config.runs import NutsConfig
+
+if TYPE_CHECKING:
+    from blackjax.adaptation.mass_matrix import MassMatrixAdaptationState
+    from blackjax.adaptation.step_size import DualAveragingAdaptationState
+    from blackjax.mcmc.hmc import HMCState
 
 # Fewer iterations than this adapt nothing that is worth having.
 _LEAST_WARMUP = 20
 # How often a chain may be moved before it starts.
 _TRIES = 20
+
+
+class Settings(ChainSettings):
+    """No-U-Turn sampler with window adaptation."""
+
+    burn_in: float = Field(0.0, ge=0, lt=1, description="share left out beyond the warm-up")
+    chain_count: Count = Field(20, description="chains side by side; 1 starts at the centre")
+    warmup: float = Field(
+        0.5, gt=0, lt=1, description="share of the affordable iterations that adapts"
+    )
+    doublings: int = Field(6, ge=1, le=12, description="largest tree: 2^doublings − 1 steps")
+    dense_mass: bool = Field(True, description="adapt a full mass matrix, not a diagonal one")
+    target_acceptance: float = Field(0.8, gt=0, lt=1, description="of the step-size adaptation")
 
 
 class Sampler(NamedTuple):
@@ -37,9 +53,9 @@ class Sampler(NamedTuple):
         iteration: how many were done.
     """
 
-    chain: nuts.hmc.HMCState
-    dual_averaging: DualAveragingAdaptationState
-    mass: MassMatrixAdaptationState
+    chain: "HMCState"
+    dual_averaging: "DualAveragingAdaptationState"
+    mass: "MassMatrixAdaptationState"
     inverse_mass: jax.Array
     iteration: jax.Array
 
@@ -48,8 +64,9 @@ class Sampler(NamedTuple):
 class Nuts(SteppedChains):
     """Chains from Sobol points, or one from the centre of the box."""
 
-    settings: NutsConfig
+    settings: Settings
     uses_gradients: ClassVar[bool] = True
+    cheaper: ClassVar[str] = "lower chain_count or doublings"
 
     def cost(self, problem: Problem) -> int:
         # The steps of a full tree, and one more evaluation for the report.
@@ -61,6 +78,9 @@ class Nuts(SteppedChains):
         return max(int(self.settings.warmup * affordable), _LEAST_WARMUP)
 
     def _adaptations(self):
+        from blackjax.adaptation.mass_matrix import mass_matrix_adaptation
+        from blackjax.adaptation.step_size import dual_averaging_adaptation
+
         return (
             mass_matrix_adaptation(not self.settings.dense_mass),
             dual_averaging_adaptation(self.settings.target_acceptance),
@@ -75,6 +95,8 @@ class Nuts(SteppedChains):
         return log_density
 
     def init(self, problem: Problem, seed: int) -> ChainState:
+        from blackjax.mcmc import nuts
+
         target = self.target(problem)
         start = target.starts(self.settings.chain_count, seed)
         z = jnp.asarray(start, problem.start_shooting().dtype)
@@ -87,9 +109,8 @@ class Nuts(SteppedChains):
             finite = jnp.isfinite(chain.logdensity)
             if finite.all() or not finite.any():
                 break
-            # No move is ever accepted from where the density is 0: go half-way to the others.
-            middle = (z + z[finite].mean(axis=0)) / 2
-            z = jnp.where(finite[:, None], z, middle)
+            # No move is ever accepted from where the density is 0.
+            z = bring_back(z, finite)
             chain = begin(z)
         sampler = Sampler(
             chain,
@@ -104,6 +125,9 @@ class Nuts(SteppedChains):
         return state.chain.position
 
     def step(self, key: jax.Array, problem: Problem, state: Sampler) -> tuple[Sampler, Info]:
+        from blackjax.adaptation.window_adaptation import build_schedule
+        from blackjax.mcmc import nuts
+
         (_, mass_update, mass_final), (dual_init, dual_update, dual_final) = self._adaptations()
         warmup = self.discarded(problem)
         schedule = build_schedule(warmup)

@@ -1,12 +1,16 @@
-"""Particles that move by Adam, and what happens to those whose roll-outs diverge."""
+"""Particles that move by Adam."""
 
-from typing import NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 
+from pdsim.inference.divergence import LastFinite, bring_back, keep_rows
 from pdsim.likelihood.problem import Position, Problem
+
+if TYPE_CHECKING:
+    import optax
 
 
 class Particles(NamedTuple):
@@ -14,22 +18,24 @@ class Particles(NamedTuple):
 
     Attributes:
         position: where the particles stand.
-        last_finite: the last position of each particle with a finite roll-out and gradient.
-        ever_finite: whether there was one, (particle,).
+        last: the last position of each particle with a finite roll-out and gradient.
         diverging: whether the last evaluation was not finite, (particle,).
         moments: Adam's moments.
         iteration: how many iterations were done.
     """
 
     position: Position
-    last_finite: Position
-    ever_finite: jax.Array
+    last: LastFinite
     diverging: jax.Array
-    moments: optax.OptState
+    moments: "optax.ScaleByAdamState"
     iteration: jax.Array
 
 
-_ADAM = optax.scale_by_adam()
+@cache
+def _adam() -> "optax.GradientTransformation":
+    import optax
+
+    return optax.scale_by_adam()
 
 
 def sobol_particles(problem: Problem, count: int, seed: int) -> Position:
@@ -44,73 +50,40 @@ def sobol_particles(problem: Problem, count: int, seed: int) -> Position:
 def start(problem: Problem, count: int, seed: int) -> Particles:
     """Sobol particles and an optimiser that has not moved them yet."""
     position = sobol_particles(problem, count, seed)
-    nobody = jnp.zeros(count, bool)
-    return Particles(position, position, nobody, nobody, _ADAM.init(position), jnp.array(0))
+    return Particles(
+        position,
+        LastFinite.start(position),
+        jnp.zeros(count, bool),
+        _adam().init(position),
+        jnp.array(0),
+    )
 
 
-def _rows(mask: jax.Array, like: jax.Array) -> jax.Array:
-    return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
+def decayed(start: float, factor: float, share):
+    """What falls (or grows) geometrically from ``start`` to ``start · factor``.
 
-
-def keep_rows(mask: jax.Array, kept, other):
-    """Choose per particle between two pytrees of arrays with particles in front."""
-    return jax.tree.map(lambda a, b: jnp.where(_rows(mask, a), a, b), kept, other)
-
-
-def decayed(step_size: float, decay: float, iteration: jax.Array, count: int) -> jax.Array:
-    """Geometric decay from ``step_size`` to ``step_size · decay`` over ``count`` iterations."""
-    return step_size * decay ** (iteration / count)
-
-
-def all_finite(*trees) -> jax.Array:
-    """Tell for each particle whether all its numbers are finite, (particle,)."""
-    rows = [
-        jnp.isfinite(leaf.reshape(leaf.shape[0], -1)).all(axis=1)
-        for tree in trees
-        for leaf in jax.tree.leaves(tree)
-    ]
-    return jnp.stack(rows).all(axis=0)
-
-
-def halfway_to_finite(position: Position, finite: jax.Array) -> Position:
-    """Bring each particle that is not finite half-way to the mean of those that are."""
-
-    def bring(x):
-        mean = jnp.where(_rows(finite, x), x, 0.0).sum(axis=0, keepdims=True)
-        mean = mean / jnp.maximum(finite.sum(), 1)
-        return jnp.where(_rows(finite, x), x, (x + mean) / 2)
-
-    return jax.tree.map(bring, position)
+    Args:
+        share: of the way, 0 to 1.
+    """
+    return start * factor**share
 
 
 def move(state: Particles, ascent: Position, finite: jax.Array, step_size: jax.Array) -> Particles:
     """Take one Adam step up ``ascent``; bring diverging particles back.
 
-    A particle whose roll-out was not finite goes half-way back to its last finite position, or, if
-    it never had one, half-way to the mean of those that have. Its moments stay as they were:
-    nothing of it reaches the others or its own future.
+    The moments of a particle whose roll-out was not finite stay as they were: nothing of it reaches
+    the others or its own future.
 
     Args:
         ascent: direction to move in; ignored where not ``finite``, but must itself be finite.
         finite: (particle,) whether the evaluation at ``state.position`` was finite.
     """
-    steps, moments = _ADAM.update(ascent, state.moments)
+    steps, moments = _adam().update(ascent, state.moments)
     moved = jax.tree.map(lambda x, s: x + step_size * s, state.position, steps)
-    last_finite = keep_rows(finite, state.position, state.last_finite)
-    ever_finite = state.ever_finite | finite
-    mean = jax.tree.map(
-        lambda x: (
-            jnp.where(_rows(ever_finite, x), x, 0.0).sum(axis=0, keepdims=True)
-            / jnp.maximum(ever_finite.sum(), 1)
-        ),
-        last_finite,
-    )
-    anchor = keep_rows(ever_finite, last_finite, mean)
-    halfway = jax.tree.map(lambda x, y: (x + y) / 2, state.position, anchor)
+    last = state.last.remember(state.position, finite)
     return Particles(
-        position=keep_rows(finite, moved, halfway),
-        last_finite=last_finite,
-        ever_finite=ever_finite,
+        position=keep_rows(finite, moved, bring_back(state.position, finite, last)),
+        last=last,
         diverging=~finite,
         moments=moments._replace(
             mu=keep_rows(finite, moments.mu, state.moments.mu),

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.checkpoint import Checkpoint, load, save
+from pdsim.inference.divergence import all_finite
 from pdsim.inference.estimator import Done, Estimator, Info
-from pdsim.likelihood.problem import Problem
+from pdsim.likelihood.problem import Position, Problem
+from pdsim.runtime.checkpoint import Checkpoint, load, save
+from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -25,8 +26,8 @@ class RunResult(NamedTuple):
 
     Attributes:
         state: the estimator's last state.
-        history: one array per field of ``Info``, plus ``seconds``, ``rollouts`` and ``gradients``
-            used so far, one value per iteration.
+        history: one array per field of ``Info`` and column of the method's own, plus ``seconds``,
+            ``rollouts`` and ``gradients`` used so far, one value per iteration.
         course: ``draws`` (snapshot, particle, M) in unit coordinates, NaN where there were fewer,
             and ``rollouts`` and ``seconds`` (snapshot,) used by then.
         ended: "budget" or "time".
@@ -51,8 +52,7 @@ def run(
 ) -> RunResult:
     """Run an estimator until its budget is spent.
 
-    The budget is ``particle_count · iteration_count`` evaluations, which no estimator exceeds; one
-    iteration is always done.
+    The budget is ``particle_count · iteration_count`` evaluations, which no estimator exceeds.
 
     Args:
         seed: same seed, same machine: same result.
@@ -65,8 +65,12 @@ def run(
             one of another; "require" refuses to start without; "never" starts afresh.
 
     Raises:
-        PdsimError: ``require`` without a usable checkpoint; or every particle diverged.
+        PdsimError: the budget does not pay for one iteration; ``require`` without a usable
+            checkpoint; every particle diverged; or draws at the end that are not finite.
     """
+    total = estimator.particle_count * estimator.iteration_count
+    cost = estimator.cost(problem)
+    _check_affordable(estimator, cost, total)
     state = estimator.init(problem, seed)
     history: dict[str, np.ndarray] = {}
     course: dict[str, np.ndarray] = {}
@@ -75,21 +79,19 @@ def run(
         restored = _restore(Path(checkpoint), fingerprint, state, resume)
         if restored is not None:
             state, history, course, spent = restored
-    total = estimator.particle_count * estimator.iteration_count
     chunk = estimator.particle_count * chunk_size
-    cost = estimator.cost(problem)
     marks = [estimator.particle_count * early for early in _EARLY if early < chunk_size]
     ended = "budget"
     done = _done(history)
     with Progress(total, done.evaluations, "evaluations") as progress:
-        while done.iterations == 0 or done.evaluations + cost <= total:
+        while done.evaluations + cost <= total:
             if seconds is not None and done.iterations > 0 and spent >= seconds:
                 ended = "time"
                 log.warning("ended after %.0f s, with %d of %d evaluations", spent, done[1], total)
                 break
             later = [mark for mark in marks if mark > done.evaluations]
             following = (done.evaluations // chunk + 1) * chunk
-            until = min(max(min([*later, following]), done.evaluations + cost), max(total, cost))
+            until = min(max(min([*later, following]), done.evaluations + cost), total)
             began = time.perf_counter()
             state, info = jax.block_until_ready(
                 estimator.advance(
@@ -110,12 +112,33 @@ def run(
                 diverging=int(history["diverging"][-1]),
             )
             _check_alive(history, done)
+    _check_draws(estimator.draws(problem, state))
     return RunResult(state, history, course, ended)
 
 
 def _done(history: dict[str, np.ndarray]) -> Done:
     evaluations = history.get("evaluations", np.zeros(0))
     return Done(len(evaluations), int(evaluations.sum()))
+
+
+def _check_affordable(estimator: Estimator, cost: int, total: int) -> None:
+    if cost > total:
+        remedy = f", or {estimator.cheaper}" if estimator.cheaper else ""
+        raise PdsimError(
+            f"one iteration costs up to {cost} evaluations, and the budget has {total} "
+            f"(particle_count {estimator.particle_count} · iteration_count "
+            f"{estimator.iteration_count}); raise iteration_count to at least "
+            f"{-(-cost // estimator.particle_count)}{remedy}"
+        )
+
+
+def _check_draws(draws: Position) -> None:
+    finite = np.asarray(all_finite(draws))
+    if not finite.all():
+        raise PdsimError(
+            f"{(~finite).sum()} of {len(finite)} draws are not finite; choose smaller steps in the "
+            "estimator's settings, or narrow the limits"
+        )
 
 
 def _check_alive(history: dict[str, np.ndarray], done: Done) -> None:
@@ -145,7 +168,8 @@ def _restore(path: Path, fingerprint: str, template, resume: str) -> Checkpoint 
 
 def _extend(history, info: Info, before: float, lasted: float, estimator, problem):
     """Append a chunk's iterations to the history."""
-    new = {name: np.asarray(values) for name, values in info._asdict().items()}
+    common = info._asdict()
+    new = {name: np.asarray(values) for name, values in (common | common.pop("own")).items()}
     length = len(new["evaluations"])
     used = _done(history).evaluations + np.cumsum(new["evaluations"])
     new["seconds"] = before + lasted * (1 + np.arange(length)) / length

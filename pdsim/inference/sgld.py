@@ -20,13 +20,30 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from blackjax.sgmcmc import sgld
+from pydantic import Field
 
-from pdsim.inference.chains import ChainState, SteppedChains
+from pdsim.config.section import Count, Positive
+from pdsim.inference.chains import ChainSettings, ChainState, SteppedChains
+from pdsim.inference.divergence import LastFinite, all_finite, bring_back, keep_rows
 from pdsim.inference.estimator import Info, summarise
-from pdsim.inference.particles import all_finite, decayed
+from pdsim.inference.particles import decayed
 from pdsim.likelihood.problem import Problem
-from pdsim.config.runs import SgldConfig
+
+
+class Settings(ChainSettings):
+    """Langevin dynamics with decreasing step and preconditioning."""
+
+    chain_count: Count = Field(20, description="chains side by side; 1 starts at the centre")
+    step_size: Positive = Field(0.03, description="step at the start, in preconditioned logits")
+    step_decay: float = Field(
+        0.1, gt=0, le=1, description="step size at the end over that at the start (geometric)"
+    )
+    averaging: float = Field(
+        0.1,
+        gt=0,
+        le=1,
+        description="share of the chain over which the preconditioner's mean square gradient goes",
+    )
 
 
 class Walk(NamedTuple):
@@ -34,15 +51,13 @@ class Walk(NamedTuple):
 
     Attributes:
         z: (chain, dimension), finite.
-        last_finite: the last position of each chain with a finite density and gradient.
-        ever_finite: whether there was one, (chain,).
+        last: the last position of each chain with a finite density and gradient.
         square: V, (chain, dimension).
         iteration: how many were done.
     """
 
     z: jax.Array
-    last_finite: jax.Array
-    ever_finite: jax.Array
+    last: LastFinite
     square: jax.Array
     iteration: jax.Array
 
@@ -51,21 +66,20 @@ class Walk(NamedTuple):
 class Sgld(SteppedChains):
     """Chains side by side, each with its own preconditioner.
 
-    A chain that stands where the density is not finite goes back to where it was last finite; one
-    that never was goes half-way to the mean of the others.
+    A chain that stands where the density is not finite goes back to where it was last finite, all
+    the way, as one whose move was refused; one that never was goes half-way to the mean of the
+    others.
     """
 
-    settings: SgldConfig
+    settings: Settings
     uses_gradients: ClassVar[bool] = True
-
-    def cost(self, problem: Problem) -> int:
-        return self.walkers(problem)
+    cheaper: ClassVar[str] = "lower chain_count"
 
     def init(self, problem: Problem, seed: int) -> ChainState:
         start = self.target(problem).starts(self.settings.chain_count, seed)
         z = jnp.asarray(start, problem.start_shooting().dtype)
         return ChainState(
-            Walk(z, z, jnp.zeros(len(z), bool), jnp.zeros_like(z), jnp.array(0)),
+            Walk(z, LastFinite.start(z), jnp.zeros_like(z), jnp.array(0)),
             self.trace(problem, z),
         )
 
@@ -73,6 +87,8 @@ class Sgld(SteppedChains):
         return state.z
 
     def step(self, key: jax.Array, problem: Problem, state: Walk) -> tuple[Walk, Info]:
+        from blackjax.sgmcmc import sgld
+
         settings, target = self.settings, self.target(problem)
         value, pullback, evaluation = jax.vjp(target.log_density, state.z, has_aux=True)
         (gradient,) = pullback(jnp.ones_like(value))
@@ -85,21 +101,17 @@ class Sgld(SteppedChains):
         step_size = decayed(
             settings.step_size,
             settings.step_decay,
-            state.iteration,
-            self.particle_count * self.iteration_count // settings.chain_count,
+            state.iteration / (self.particle_count * self.iteration_count // settings.chain_count),
         )
         root = jnp.sqrt(scale)
         z = root * sgld.build_kernel()(
             key, state.z / root, lambda *_: root * gradient, None, step_size
         )
-        last_finite = jnp.where(finite[:, None], state.z, state.last_finite)
-        ever_finite = state.ever_finite | finite
-        known = jnp.where(ever_finite[:, None], last_finite, 0.0)
-        mean = known.sum(axis=0) / jnp.maximum(ever_finite.sum(), 1)
-        back = jnp.where(ever_finite[:, None], last_finite, (state.z + mean) / 2)
-        z = jnp.where(finite[:, None], z, back)
+        last = state.last.remember(state.z, finite)
+        back = keep_rows(last.ever, last.position, bring_back(state.z, finite, last))
+        z = keep_rows(finite, z, back)
         info = summarise(finite, *evaluation, evaluations=len(state.z), step_size=step_size)
-        return Walk(z, last_finite, ever_finite, square, iteration), info
+        return Walk(z, last, square, iteration), info
 
 
 ESTIMATOR = Sgld

@@ -5,12 +5,26 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
+from pydantic import Field
 
+from pdsim.config.section import Positive, Section
+from pdsim.inference.divergence import all_finite
 from pdsim.inference.estimator import Info, Stepwise, summarise
-from pdsim.inference.particles import Particles, all_finite, decayed, limit_score, move, start
+from pdsim.inference.particles import Particles, decayed, limit_score, move, start
 from pdsim.inference.stein import stein_direction
 from pdsim.likelihood.problem import Position, Problem
-from pdsim.config.runs import SvgdConfig
+
+
+class Settings(Section):
+    """Stein variational gradient descent with Adam (Eq. 1)."""
+
+    step_size: Positive = Field(0.03, description="Adam's step at the start, in unit-box units")
+    step_decay: float = Field(
+        0.1, gt=0, le=1, description="step size at the end over that at the start (geometric)"
+    )
+    gradient_limit: Positive | None = Field(
+        None, description="longest score of one particle, in unit-box units; none: no limit"
+    )
 
 
 @dataclass(frozen=True)
@@ -21,7 +35,7 @@ class Svgd(Stepwise):
     simulator is defined, at the price of particles on the faces when the posterior leans on them.
     """
 
-    settings: SvgdConfig
+    settings: Settings
     sample_kind: ClassVar[str] = "particles"
     uses_gradients: ClassVar[bool] = True
 
@@ -44,8 +58,7 @@ class Svgd(Stepwise):
         step_size = decayed(
             self.settings.step_size,
             self.settings.step_decay,
-            state.iteration,
-            self.iteration_count,
+            state.iteration / self.iteration_count,
         )
         state = move(state, Position(phi, jnp.zeros_like(shooting)), finite, step_size)
         inside = jnp.clip(state.position.parameters, 0.0, 1.0)
@@ -70,3 +83,5 @@ class Svgd(Stepwise):
 
 
 ESTIMATOR = Svgd
+# With the windows of multiple shooting it is csvgd.
+SHOOTINGS = ("single",)

@@ -7,18 +7,29 @@ trajectories: with a sum over trajectories (Eq. 9) a term inside each summand wo
 shooting variables of the others without any density.
 """
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from pydantic import Field
 
+from pdsim.config.section import Positive, Section
 from pdsim.inference.estimator import largest_defect
 from pdsim.likelihood.problem import Position, Problem
 
 # How far from a face of the unit box a start may be: logits of 0 and 1 are infinite.
 _MARGIN = 1e-3
+
+
+class SamplerSettings(Section):
+    """What the samplers of the augmented posterior density share."""
+
+    defect_deviation: Positive = Field(
+        0.01, description="σ_def of Eq. 5 in multiple shooting, in scaled state units"
+    )
 
 
 class Evaluation(NamedTuple):
@@ -39,7 +50,7 @@ class Target:
     """Unnormalised posterior density over vectors z of length ``dimension``."""
 
     problem: Problem
-    defect_deviation: float = field(metadata={"static": True})
+    defect_deviation: float = dataclasses.field(metadata={"static": True})
 
     @property
     def dimension(self) -> int:

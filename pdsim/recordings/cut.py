@@ -54,6 +54,11 @@ def cut(
             if len(seen):
                 observed[:, i] -= 2 * np.pi * np.round(seen[0] / (2 * np.pi))
     position = observed[:, [channel for channel, _ in places]]
+    if not np.isfinite(position[window]).any(axis=0).all():
+        raise PdsimError(
+            f"{run.source}: in frames {first}:{last} of run {run.run} a position was not observed at "
+            "all; choose another window"
+        )
     filled = _filled(position)
     if derive_velocities:
         for column, (_, rate) in enumerate(places):
@@ -115,5 +120,5 @@ def _filled(columns: np.ndarray) -> np.ndarray:
     filled = np.empty_like(columns)
     for i, column in enumerate(columns.T):
         seen = np.isfinite(column)
-        filled[:, i] = np.interp(frames, frames[seen], column[seen]) if seen.any() else 0.0
+        filled[:, i] = np.interp(frames, frames[seen], column[seen]) if seen.any() else np.nan
     return filled

@@ -21,7 +21,8 @@ def modules(
     scored = {
         "evaluate": registry.NAMES["metrics"],
         "course": registry.COURSE_METRICS,
-        "summarise": registry.NAMES["metrics"],
+        "table": registry.NAMES["metrics"],
+        "report": registry.NAMES["metrics"],
     }
     roots += [registry.module_name("metrics", name) for name in scored.get(stage, ())]
     return tuple(roots)

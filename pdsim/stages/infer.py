@@ -54,7 +54,7 @@ def infer(
         config,
         {"seed": seed},
         *(data[name].values.tobytes() for name in ("observed", "states", "start", "length")),
-        data["input"].values.tobytes() if "input" in data else b"",
+        data["inputs"].values.tobytes() if "inputs" in data else b"",
         code_fingerprint(*modules("infer", system=options.simulator.system, method=method)),
     )
     checkpoint = Path(output).with_name("checkpoint.npz")

@@ -71,7 +71,7 @@ def _check_copies(cuts, splits) -> None:
     seen = {(c.sha256, c.first_frame): c for c, s in zip(cuts, splits, strict=True) if s == "train"}
     for recording, split in zip(cuts, splits, strict=True):
         twin = seen.get((recording.sha256, recording.first_frame))
-        if split == "test" and twin is not None:
+        if split == "test" and twin is not None and twin.run != recording.run:
             raise PdsimError(
                 f"{recording.source}: this held-out file is a copy of the training file "
                 f"{twin.source} (SHA-256 {recording.sha256[:12]}…); held out means not seen"

@@ -117,7 +117,8 @@ def coefficients(parameters, options: Options) -> Coefficients:
         return free
     R1, R2 = parameters["rotor_inertia_1"], parameters["rotor_inertia_2"]
     d1, d2 = parameters["dry_friction_1"], parameters["dry_friction_2"]
-    epsilon = jnp.full_like(R2, options.friction_velocity)
+    # Parameters may be whole numbers; ε is none.
+    epsilon = jnp.full_like(R2, options.friction_velocity, dtype=jnp.result_type(R2, float))
     return free._replace(J1=free.J1 + R1 + R2, J2=free.J2 + R2, motors=Motors(R2, d1, d2, epsilon))
 
 
@@ -343,12 +344,12 @@ class DoublePendulum(ContinuousSystem):
         G1, G2, C = jnp.hypot(k.G1y, k.G1x), jnp.hypot(k.G2y, k.G2x), jnp.hypot(k.Cy, k.Cx)
         if k.motors is None:
             return {
-                "J1/G1": (k.J1 / G1, "s^2"),
-                "J2/G1": (k.J2 / G1, "s^2"),
-                "C/G1": (C / G1, "s^2"),
-                "G2/G1": (G2 / G1, "-"),
-                "f1/G1": (k.f1 / G1, "s"),
-                "f2/G1": (k.f2 / G1, "s"),
+                "J1_over_G1": (k.J1 / G1, "s^2"),
+                "J2_over_G1": (k.J2 / G1, "s^2"),
+                "C_over_G1": (C / G1, "s^2"),
+                "G2_over_G1": (G2 / G1, "-"),
+                "f1_over_G1": (k.f1 / G1, "s"),
+                "f2_over_G1": (k.f2 / G1, "s"),
             }
         return {
             "J1": (k.J1, "kg m^2"),

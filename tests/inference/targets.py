@@ -1,4 +1,4 @@
-"""Problems with closed-form posteriors, for the conformance test of every estimator."""
+"""Every estimator, and problems with closed-form posteriors for their conformance test."""
 
 from dataclasses import dataclass, field
 
@@ -6,8 +6,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pdsim.config.runs import WorkConfig
+from pdsim.inference import load_estimator
 from pdsim.likelihood.problem import Linearisation, Position
 from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.registry import NAMES, load
+
+# What is tested: every method of the registry, and the other way through one that has two.
+VARIANTS = {"csvgd_gradient": ("csvgd", {"descent": "gradient"})}
+ESTIMATORS = (*NAMES["inference"], *VARIANTS)
+
+
+def build(name, *, particles, iterations, settings=None):
+    """Build one of ``ESTIMATORS`` with a budget."""
+    method, own = VARIANTS.get(name, (name, {}))
+    model = load("inference", method).Settings
+    budget = WorkConfig(particle_count=particles, iteration_count=iterations)
+    return load_estimator(method, model.model_validate(own | (settings or {})), budget)
 
 
 @jax.tree_util.register_dataclass

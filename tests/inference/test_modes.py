@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from pdsim.config.experiment import load_experiment
-from pdsim.runtime.files import read_dataset
+from pdsim.config.runs import WorkConfig
 from pdsim.inference import load_estimator
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
-from pdsim.config.runs import SETTINGS, WorkConfig
+from pdsim.registry import load
+from pdsim.runtime.files import read_dataset
 from pdsim.stages.preprocess import preprocess
 from pdsim.stages.record import record
 
@@ -33,7 +34,9 @@ def posteriors(root, tmp_path_factory):
             "multiple",
             "float64",
         )
-        settings = SETTINGS["csvgd"].model_validate(experiment.run("csvgd", "multiple").settings)
+        settings = load("inference", "csvgd").Settings.model_validate(
+            experiment.run("csvgd", "multiple").settings
+        )
         budget = WorkConfig(particle_count=100, iteration_count=300)
         estimator = load_estimator("csvgd", settings, budget)
         result = run(estimator, problem, seed=0, chunk_size=100)

@@ -1,13 +1,13 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from inference.targets import GaussianProblem, gaussian
+from inference.targets import ESTIMATORS, GaussianProblem, build, gaussian
 
-from pdsim.runtime.errors import PdsimError
-from pdsim.inference import MODULES, load_estimator
 from pdsim.inference.runner import run
 from pdsim.inference.stein import stein_direction
-from pdsim.config.runs import SETTINGS, WorkConfig
+from pdsim.inference.svgd import Svgd
+from pdsim.likelihood.problem import Position
+from pdsim.runtime.errors import PdsimError
 
 PROBLEM = gaussian([0.5, 0.4], np.diag([0.1**2, 0.05**2]))
 
@@ -17,9 +17,7 @@ SMALL = {"nuts": {"chain_count": 10, "doublings": 4}, "sgld": {"chain_count": 10
 
 
 def estimator(method="csvgd", iterations=60, particles=20):
-    budget = WorkConfig(particle_count=particles, iteration_count=iterations)
-    settings = SETTINGS[method].model_validate(SMALL.get(method, {}))
-    return load_estimator(method, settings, budget)
+    return build(method, particles=particles, iterations=iterations, settings=SMALL.get(method))
 
 
 class Interruption(BaseException):
@@ -42,7 +40,7 @@ def interrupt_after(monkeypatch, chunks):
     monkeypatch.setattr(runner, "save", save)
 
 
-@pytest.mark.parametrize("method", MODULES)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_resume_continues_bit_by_bit(tmp_path, monkeypatch, method):
     options = {"seed": 3, "chunk_size": 20, "fingerprint": "one"}
     whole = run(estimator(method), PROBLEM, **options)
@@ -97,6 +95,52 @@ def test_resume_can_be_required(tmp_path):
         )
 
 
+@pytest.mark.parametrize(
+    ("method", "settings", "budget", "message"),
+    [
+        ("sgld", {"chain_count": 20}, (4, 2), r"up to 20 .* has 8 .* least 5.*chain_count"),
+        ("nuts", {"chain_count": 1000}, (20, 10), r"up to 64000 .* has 200 .*chain_count"),
+        ("csvgd", {}, (20, 3), r"up to 80 .* has 60 .* at least 4.*descent: gradient"),
+        ("emcee", {}, (4, 1), r"up to 6 .* has 4 .*two walkers for each"),
+    ],
+)
+def test_a_budget_below_one_iteration_is_refused(method, settings, budget, message):
+    particles, iterations = budget
+    e = build(method, particles=particles, iterations=iterations, settings=settings)
+    with pytest.raises(PdsimError, match=message):
+        run(e, PROBLEM, seed=0, chunk_size=10)
+
+
+@pytest.mark.parametrize("method", ESTIMATORS)
+def test_the_smallest_budget_pays_for_one_iteration(method):
+    cost = estimator(method).cost(PROBLEM)
+    e = estimator(method, iterations=-(-cost // 20))
+    result = run(e, PROBLEM, seed=0, chunk_size=10)
+    assert result.history["evaluations"].sum() <= 20 * e.iteration_count
+    assert np.isfinite(e.draws(PROBLEM, result.state).parameters).all()
+
+
+def test_draws_that_are_not_finite_fail_the_run():
+    class Lossy(Svgd):
+        def draws(self, problem, state):
+            x, shooting = state.position
+            return Position(x.at[:3, 1].set(jnp.nan), shooting)
+
+    sound = estimator("svgd", iterations=2)
+    lossy = Lossy(sound.settings, sound.particle_count, sound.iteration_count)
+    with pytest.raises(PdsimError, match="3 of 20 draws are not finite"):
+        run(lossy, PROBLEM, seed=0, chunk_size=10)
+
+
+def test_a_method_reports_columns_of_its_own():
+    history = run(estimator("csvgd_gradient"), PROBLEM, seed=0, chunk_size=20).history
+    sigma = history["defect_scale"]
+    assert sigma[0] == pytest.approx(1.0)
+    assert (np.diff(sigma) <= 0).all()
+    assert sigma[-1] == pytest.approx(0.01)
+    assert {"defect_multiplier", "limit_violation"} <= set(history)
+
+
 class Cliff(GaussianProblem):
     """A Gaussian whose simulator breaks for a first parameter above 0.7."""
 
@@ -115,7 +159,7 @@ def cliff():
     return Cliff(PROBLEM.mean, PROBLEM.precision, PROBLEM.space)
 
 
-@pytest.mark.parametrize("method", MODULES)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_diverging_particles_do_not_poison_the_others(cliff, method):
     e = estimator(method, iterations=400, particles=50)
     result = run(e, cliff, seed=0, chunk_size=100)
@@ -133,14 +177,14 @@ def test_diverging_particles_do_not_poison_the_others(cliff, method):
     assert x[:, 0].mean() == pytest.approx(0.494, abs=0.04)
 
 
-@pytest.mark.parametrize("method", MODULES)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_a_run_in_which_everything_diverges_says_so(method):
     hopeless = gaussian([np.nan, 0.5], np.diag([0.1**2, 0.1**2]))
     with pytest.raises(PdsimError, match="every particle"):
         run(estimator(method), hopeless, seed=0, chunk_size=20)
 
 
-@pytest.mark.parametrize("method", MODULES)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_a_time_limit_ends_a_run_with_what_it_has(method, caplog):
     e = estimator(method, iterations=10**6)
     result = run(e, PROBLEM, seed=0, chunk_size=10, seconds=0.5)

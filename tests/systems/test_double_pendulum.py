@@ -3,19 +3,45 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import CROOKED, IBM_EQUIVALENT, mujoco_model, random_states
+from scipy.integrate import solve_ivp
 
 from pdsim.recordings.camera import constrained_accelerations
 from pdsim.systems import double_pendulum
-from pdsim.systems.double_pendulum import SYSTEM, coefficients, energy, step, tangent_step
+from pdsim.systems.double_pendulum import (
+    DoublePendulum,
+    Options,
+    coefficients,
+    energy,
+    plain_accelerations,
+)
 from pdsim.systems.rollout import rollout, squared_error
 
+FREE = DoublePendulum()
+DRIVEN = DoublePendulum(options=Options(motors=True, friction_velocity=0.3))
+MOTORS = {
+    "rotor_inertia_1": 2e-4,
+    "rotor_inertia_2": 5e-5,
+    "dry_friction_1": 3e-3,
+    "dry_friction_2": 1e-3,
+}
+START = (1.0, 0.4, 2.0, -3.0)
+WILD = (1.5, 0.4, 5.0, -3.0)
 
-def accelerations(parameters, states):
-    """Joint accelerations (n, 2) from one step of the system, (dq' − dq) / dt."""
-    dt = 1e-3
-    k = coefficients(parameters)
-    after = tangent_step(tuple(jnp.asarray(c) for c in states.T), k, dt)
-    return np.stack([(after[2] - states[:, 2]) / dt, (after[3] - states[:, 3]) / dt], axis=1)
+
+def accelerations(parameters, states, torques=()):
+    """Joint accelerations (n, 2) of states (n, 4), and of torques (n, 2) where there are motors."""
+    system = DRIVEN if len(torques) else FREE
+    rates = system.derivative(
+        tuple(states.T), tuple(np.asarray(torques).T), 0.0, system.prepare(parameters)
+    )
+    return np.stack(rates[2:], axis=1)
+
+
+def roll(parameters, start, system=FREE, **timing):
+    """Channels of the free pendulum."""
+    start = tuple(jnp.asarray(x) for x in start)
+    channels, _ = rollout(system, system.prepare(parameters), start, **timing)
+    return channels
 
 
 @pytest.mark.parametrize("parameters", [IBM_EQUIVALENT, CROOKED])
@@ -30,9 +56,49 @@ def test_accelerations_are_those_of_mujoco(parameters):
         data.qpos[:], data.qvel[:] = state[:2], state[2:]
         mujoco.mj_forward(model, data)
         expected.append(data.qacc.copy())
-    expected = np.array(expected)
-    # (dq' − dq)/dt loses 1e-16 · 30 / 1e-3 ≈ 3e-12 of accelerations of order 100 and more.
-    np.testing.assert_allclose(accelerations(parameters, states), expected, rtol=1e-9, atol=1e-8)
+    np.testing.assert_allclose(
+        accelerations(parameters, states), np.array(expected), rtol=1e-9, atol=1e-8
+    )
+
+
+def test_accelerations_with_motors_are_those_of_mujoco():
+    """Rotors are MuJoCo's armature; torques less dry friction act in its joints."""
+    import mujoco
+
+    model = mujoco_model(CROOKED)
+    model.dof_armature[:] = MOTORS["rotor_inertia_1"], MOTORS["rotor_inertia_2"]
+    data = mujoco.MjData(model)
+    states = random_states(50)
+    # Half of the joints turn slowly, where dry friction is not at its full size.
+    states[::2, 2:] /= 100
+    torques = np.random.default_rng(3).uniform(-0.5, 0.5, (50, 2))
+    dry = np.array([MOTORS["dry_friction_1"], MOTORS["dry_friction_2"]])
+    expected = []
+    for state, torque in zip(states, torques, strict=True):
+        data.qpos[:], data.qvel[:] = state[:2], state[2:]
+        data.qfrc_applied[:] = torque - dry * np.tanh(state[2:] / 0.3)
+        mujoco.mj_forward(model, data)
+        expected.append(data.qacc.copy())
+    np.testing.assert_allclose(
+        accelerations(CROOKED | MOTORS, states, torques), np.array(expected), rtol=1e-9, atol=1e-8
+    )
+
+
+def test_motors_of_no_size_change_nothing():
+    states = random_states(20)
+    absent = dict.fromkeys(MOTORS, 0.0)
+    np.testing.assert_array_equal(
+        accelerations(CROOKED | absent, states, np.zeros((20, 2))), accelerations(CROOKED, states)
+    )
+
+
+def test_parameters_may_be_whole_numbers():
+    states, torques = random_states(20) / 100, np.zeros((20, 2))
+    whole, real = (MOTORS | {"rotor_inertia_2": zero} for zero in (0, 0.0))
+    np.testing.assert_array_equal(
+        accelerations(CROOKED | whole, states, torques),
+        accelerations(CROOKED | real, states, torques),
+    )
 
 
 def test_accelerations_are_those_of_newton_and_euler():
@@ -46,49 +112,60 @@ def test_accelerations_are_those_of_newton_and_euler():
 
 def test_energy_is_conserved_without_friction():
     frictionless = CROOKED | {"friction_1": 0.0, "friction_2": 0.0}
-    k = coefficients(frictionless)
-    start = tuple(jnp.asarray(x) for x in (1.5, 0.4, 5.0, -3.0))
+    k = coefficients(frictionless, Options())
 
-    def drift(substeps):
-        states = rollout(
-            SYSTEM, frictionless, start, frames=400, frame_time=1 / 500, substeps=substeps
+    def drift(integrator, substeps):
+        states = roll(
+            frictionless,
+            WILD,
+            DoublePendulum(integrator=integrator),
+            frames=400,
+            frame_time=1 / 500,
+            substeps=substeps,
         )
         values = np.asarray(energy(states, k))
-        return np.abs(values - float(energy(start, k))).max()
+        return np.abs(values - float(energy(WILD, k))).max()
 
     scale = 9.81 * (0.5 * 0.0605 + 0.1 * 0.092)
     # Semi-implicit Euler is of first order: halving the step halves the energy error.
-    assert drift(16) < 0.01 * scale
-    assert drift(32) / drift(16) == pytest.approx(0.5, abs=0.05)
+    assert drift("semi_implicit_euler", 16) < 0.01 * scale
+    assert drift("semi_implicit_euler", 32) / drift("semi_implicit_euler", 16) == pytest.approx(
+        0.5, abs=0.05
+    )
+    assert drift("rk4", 1) < 1e-6 * scale
+    assert drift("rk4", 4) < 1e-9 * scale
 
 
 def test_friction_takes_energy():
-    k = coefficients(CROOKED)
-    states = rollout(
-        SYSTEM, CROOKED, tuple(jnp.asarray(x) for x in (1.5, 0.4, 5.0, -3.0)),
-        frames=2000, frame_time=1 / 500, substeps=8,
-    )  # fmt: skip
+    k = coefficients(CROOKED, Options())
+    euler = DoublePendulum(integrator="semi_implicit_euler")
+    states = roll(CROOKED, WILD, euler, frames=2000, frame_time=1 / 500, substeps=8)
     values = np.asarray(energy(states, k))
     assert values[-1] < values[0]
+    # Without the energy error of Euler it falls from frame to frame.
+    states = roll(CROOKED, WILD, frames=2000, frame_time=1 / 500)
+    assert np.all(np.diff(energy(states, k)) < 0)
 
 
-def test_motion_depends_on_ratios_only():
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_motion_depends_on_ratios_only(integrator):
     """Masses, inertias and frictions scale together without any effect (free motion)."""
     scaled = {
         name: value * (3.0 if name.startswith(("mass", "inertia", "friction")) else 1.0)
         for name, value in CROOKED.items()
     }
-    start = tuple(jnp.asarray(x) for x in (1.0, 0.4, 2.0, -3.0))
+    system = DoublePendulum(integrator=integrator)
     one, other = (
-        np.stack(rollout(SYSTEM, p, start, frames=100, frame_time=1 / 500))
-        for p in (CROOKED, scaled)
+        np.stack(roll(p, START, system, frames=100, frame_time=1 / 500)) for p in (CROOKED, scaled)
     )
     np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+    for name, (value, unit) in system.combinations(CROOKED).items():
+        assert system.combinations(scaled)[name] == (pytest.approx(float(value), rel=1e-12), unit)
 
 
 def test_base_parameters_of_the_real_pendulum():
     """Units in which time is counted in frames and G1 = 1 (medians over 21 real runs)."""
-    k = coefficients(IBM_EQUIVALENT)
+    k = coefficients(IBM_EQUIVALENT, Options())
     rate = 500.0
     base = {
         "J1": k.J1 * rate**2 / k.G1y,
@@ -103,33 +180,50 @@ def test_base_parameters_of_the_real_pendulum():
         assert base[name] == pytest.approx(value, rel=0.02), name
 
 
-def test_the_written_adjoint_is_the_transpose_of_the_step():
+@pytest.mark.parametrize("motors", [False, True])
+def test_the_written_adjoint_is_the_transpose_of_the_accelerations(motors):
+    """In state, torques and every coefficient, the width ε of dry friction among them."""
     states = tuple(jnp.asarray(c) for c in random_states(30).T)
-    k = jax.tree.map(lambda x: jnp.full(30, x), coefficients(CROOKED))
     rng = np.random.default_rng(2)
-    cotangent = tuple(jnp.asarray(rng.normal(size=30)) for _ in range(4))
-    _, automatic = jax.vjp(lambda s, k: tangent_step(s, k, 1 / 500), states, k)
-    _, written = jax.vjp(lambda s, k: step(s, k, 1 / 500), states, k)
-    for a, b in zip(
-        jax.tree.leaves(automatic(cotangent)), jax.tree.leaves(written(cotangent)), strict=True
-    ):
+    torques = ()
+    if motors:
+        states = (*states[:2], *(0.02 * v for v in states[2:]))  # where dry friction is not flat
+        torques = tuple(jnp.asarray(rng.normal(size=30)) for _ in range(2))
+    one = (DRIVEN if motors else FREE).prepare(CROOKED | MOTORS)
+    k = jax.tree.map(lambda x: jnp.full(30, x), one)
+    cotangent = tuple(jnp.asarray(rng.normal(size=30)) for _ in range(2))
+    shown, automatic = jax.vjp(plain_accelerations, states, torques, k)
+    same, written = jax.vjp(double_pendulum.accelerations, states, torques, k)
+    np.testing.assert_array_equal(same, shown)
+    expected = automatic(cotangent)
+    assert len(jax.tree.leaves(expected)) == (4 + 2 + 14 if motors else 4 + 10)
+    for a, b in zip(jax.tree.leaves(expected), jax.tree.leaves(written(cotangent)), strict=True):
+        assert np.all(a != 0)
         np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9 * float(jnp.abs(a).max()))
 
 
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 @pytest.mark.parametrize("substeps", [1, 3])
-def test_roll_out_gradients_are_those_of_finite_differences(substeps):
-    names = [name for name in SYSTEM.parameters if name != "gravity"]
+def test_roll_out_gradients_are_those_of_finite_differences(substeps, integrator):
+    system = DoublePendulum(integrator=integrator)
+    names = [name for name in system.parameters if name != "gravity"]
     values = jnp.array([CROOKED[name] for name in names])
-    target = tuple((jnp.full((60,), 0.3), jnp.full((60,), 2.0)) for _ in SYSTEM.channels)
+    target = tuple((jnp.full((60,), 0.3), jnp.full((60,), 2.0)) for _ in system.channels)
 
     def cost(scale, start):
         parameters = dict(zip(names, values * scale, strict=True)) | {"gravity": 9.81}
         total, _ = squared_error(
-            SYSTEM, parameters, tuple(start), target, frame_time=1 / 500, substeps=substeps
+            system,
+            system.prepare(parameters),
+            tuple(start),
+            (),
+            target,
+            frame_time=1 / 500,
+            substeps=substeps,
         )
         return total
 
-    scale, start = jnp.ones(len(names)), jnp.array([1.0, 0.4, 2.0, -3.0])
+    scale, start = jnp.ones(len(names)), jnp.array(START)
     by_scale, by_start = jax.jit(jax.grad(cost, argnums=(0, 1)))(scale, start)
     value = jax.jit(cost)
 
@@ -152,31 +246,87 @@ def test_roll_out_gradients_are_those_of_finite_differences(substeps):
 
 def test_squared_error_is_that_of_the_roll_out():
     rng = np.random.default_rng(0)
-    start = tuple(jnp.asarray(rng.normal(size=(3, 2))) for _ in range(4))
-    observed = rng.normal(size=(4, 25, 3, 2))
-    precision = rng.uniform(0, 2, size=(4, 25, 3, 2))
-    states = rollout(SYSTEM, CROOKED, start, frames=25, frame_time=1 / 500, substeps=2)
-    expected = ((precision * (np.stack(states) - observed)) ** 2).sum(axis=(0, 1))
-    total, end = squared_error(
-        SYSTEM,
-        CROOKED,
-        start,
-        tuple(zip(jnp.asarray(observed), jnp.asarray(precision), strict=True)),
-        frame_time=1 / 500,
-        substeps=2,
-    )
+    starts = jnp.asarray(rng.normal(size=(6, 4)))
+    observed = rng.normal(size=(6, 4, 25))
+    precision = rng.uniform(0, 2, size=(6, 4, 25))
+    k = FREE.prepare(CROOKED)
+    timing = {"frame_time": 1 / 500, "substeps": 2}
+
+    @jax.jit
+    @jax.vmap
+    def both(start, observed, precision):
+        states, _ = rollout(FREE, k, FREE.unpack(start), frames=25, **timing)
+        targets = tuple(zip(observed, precision, strict=True))
+        total, end = squared_error(FREE, k, FREE.unpack(start), (), targets, **timing)
+        return jnp.stack(states), total, FREE.pack(end)
+
+    states, total, end = both(starts, observed, precision)
+    expected = ((precision * (states - observed)) ** 2).sum(axis=(1, 2))
     np.testing.assert_allclose(total, expected, rtol=1e-12)
-    np.testing.assert_allclose(np.stack(end), np.stack(states)[:, -1], rtol=1e-12)
+    np.testing.assert_allclose(end, states[:, :, -1], rtol=1e-12)
+
+
+def test_rk4_at_2_ms_is_worth_far_more_than_euler_at_half_a_millisecond():
+    """The real pendulum, let go at full energy; largest error of an angle within a time.
+
+    The motion is chaotic: within one second the errors of the two integrators grow from about
+    3e-3 and 1e-9 rad (0.1 s) to 0.1 and 2e-6 rad in the median, and to 3 and 2e-5 rad at worst.
+    """
+    starts = np.array(
+        [(q0, q1, 0.0, 0.0) for q0 in np.linspace(1.5, 3.0, 7) for q1 in np.linspace(-3, 3, 13)]
+    )
+
+    def angles(integrator, substeps):
+        system = DoublePendulum(integrator=integrator)
+
+        @jax.jit
+        @jax.vmap
+        def motion(start):
+            timing = {"frames": 500, "frame_time": 1 / 500, "substeps": substeps}
+            channels, _ = rollout(
+                system, system.prepare(IBM_EQUIVALENT), system.unpack(start), **timing
+            )
+            return jnp.stack(channels[:2], axis=1)
+
+        return np.asarray(motion(starts))
+
+    reference = angles("rk4", 20)
+
+    def by_dop853(q0, q1):
+        def derivative(_, y):
+            return np.concatenate([y[2:], constrained_accelerations(y[:2], y[2:], IBM_EQUIVALENT)])
+
+        absolute = np.array([q0, q0 + q1, 0.0, 0.0])
+        result = solve_ivp(
+            derivative, (0, 1), absolute, "DOP853", np.arange(1, 501) / 500, rtol=1e-12, atol=1e-12
+        )
+        return np.stack([result.y[0], result.y[1] - result.y[0]], axis=1)
+
+    for n in (0, 45):
+        np.testing.assert_allclose(reference[n], by_dop853(*starts[n, :2]), rtol=0, atol=1e-8)
+
+    euler, rk4 = (
+        np.abs(angles(*choice) - reference).max(axis=2)
+        for choice in (("semi_implicit_euler", 4), ("rk4", 1))
+    )
+    # Within the first fifth of a second chaos has not yet set in.
+    assert 0.01 < euler[:, :100].max() < 0.02
+    assert rk4[:, :100].max() < 1e-6
+    assert np.median(euler.max(axis=1)) > 0.05
+    assert np.median(rk4.max(axis=1)) < 1e-5
+    assert rk4.max() < 1e-4
+    # From every start, at a quarter of the steps.
+    assert np.all(rk4.max(axis=1) < 1e-3 * euler.max(axis=1))
 
 
 def test_float32_stays_float32():
-    start = tuple(jnp.asarray(x, jnp.float32) for x in (1.0, 0.4, 2.0, -3.0))
+    start = tuple(jnp.asarray(x, jnp.float32) for x in START)
     parameters = {name: jnp.asarray(value, jnp.float32) for name, value in CROOKED.items()}
-    states = rollout(SYSTEM, parameters, start, frames=10, frame_time=1 / 500)
+    states = roll(parameters, start, frames=10, frame_time=1 / 500)
     assert {state.dtype for state in states} == {np.dtype("float32")}
 
 
 def test_every_parameter_has_a_unit_and_a_meaning():
-    for name, parameter in double_pendulum.SYSTEM.parameters.items():
+    for name, parameter in DRIVEN.parameters.items():
         assert parameter.unit, name
         assert parameter.meaning, name

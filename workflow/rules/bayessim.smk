@@ -1,6 +1,12 @@
 # BayesSim: simulations from the prior, their statistics, a density for each variant, a posterior.
 
 
+def statistics_file(wildcards):
+    """The statistic a variant is trained on."""
+    _, statistic, _ = wildcards.run.split("_", 2)
+    return f"{RESULTS}/{wildcards.experiment}/bayessim/statistics/{statistic}.nc"
+
+
 rule training_set:
     input:
         f"{EXPERIMENT}/trajectories.nc",
@@ -17,13 +23,15 @@ rule training_set:
     params:
         file=experiment_file,
         budget=SETTINGS.budget,
-        options=bayessim_options("simulator", "training_set", "precision"),
+        options=options("training_set"),
         code=code("training_set"),
     message:
         "Simulating what BayesSim learns from, for {wildcards.experiment}"
     shell:
-        "JAX_PLATFORMS=cpu pdsim training-set {params.file} --budget {params.budget} "
-        "--trajectories {input} --output {output} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "training-set {params.file:q} --budget {params.budget:q} --trajectories {input:q} "
+            "--output {output:q}"
+        )
 
 
 rule statistics:
@@ -43,28 +51,29 @@ rule statistics:
     params:
         file=experiment_file,
         budget=SETTINGS.budget,
-        options=bayessim_options("statistic", "precision"),
+        options=options("statistics"),
         code=code("statistics"),
     message:
         "Computing statistic {wildcards.statistic} for {wildcards.experiment}"
     shell:
-        "JAX_PLATFORMS=cpu pdsim statistics {params.file} --budget {params.budget} "
-        "--name {wildcards.statistic} --trajectories {input.trajectories} "
-        "--training-set {input.training_set} --output {output} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "statistics {params.file:q} --budget {params.budget:q} --name {wildcards.statistic} "
+            "--trajectories {input.trajectories:q} --training-set {input.training_set:q} "
+            "--output {output:q}"
+        )
 
 
 rule train:
     input:
-        statistics=lambda wildcards: statistics_file(
-            wildcards.experiment, wildcards.variant
-        ),
+        statistics_file,
     output:
-        f"{VARIANT}/density_model.nc",
+        f"{RUN}/density_model.nc",
     log:
-        f"{VARIANT}/logs/train.log",
+        f"{RUN}/logs/train.log",
     benchmark:
-        f"{VARIANT}/benchmarks/train.tsv"
+        f"{RUN}/benchmarks/train.tsv"
+    wildcard_constraints:
+        run=TRAINED,
     threads: 1
     resources:
         mem_mb=growing(3000),
@@ -72,30 +81,30 @@ rule train:
     params:
         file=experiment_file,
         budget=SETTINGS.budget,
-        options=bayessim_options("density", "precision"),
+        options=options("train"),
         code=code("train"),
     message:
-        "Training {wildcards.variant} for {wildcards.experiment}, seed {wildcards.seed}"
+        "Training {wildcards.run} for {wildcards.experiment}, seed {wildcards.seed}"
     shell:
-        "JAX_PLATFORMS=cpu pdsim train {params.file} --budget {params.budget} "
-        "--variant {wildcards.variant} --seed {wildcards.seed} "
-        "--statistics {input.statistics} --output {output} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "train {params.file:q} --budget {params.budget:q} --run {wildcards.run:q} "
+            "--seed {wildcards.seed} --statistics {input:q} --output {output:q}"
+        )
 
 
 rule condition:
     input:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
-        statistics=lambda wildcards: statistics_file(
-            wildcards.experiment, wildcards.variant
-        ),
-        trained=f"{VARIANT}/density_model.nc",
+        statistics=statistics_file,
+        trained=f"{RUN}/density_model.nc",
     output:
-        f"{VARIANT}/posterior.nc",
+        f"{RUN}/posterior.nc",
     log:
-        f"{VARIANT}/logs/condition.log",
+        f"{RUN}/logs/condition.log",
     benchmark:
-        f"{VARIANT}/benchmarks/condition.tsv"
+        f"{RUN}/benchmarks/condition.tsv"
+    wildcard_constraints:
+        run=TRAINED,
     threads: 1
     resources:
         mem_mb=growing(3000),
@@ -103,173 +112,13 @@ rule condition:
     params:
         file=experiment_file,
         budget=SETTINGS.budget,
-        options=bayessim_options(
-            "simulator", "likelihood", "density", "budget", "precision"
-        ),
+        options=options("condition"),
         code=code("condition"),
     message:
-        "Conditioning {wildcards.variant} on the recording of {wildcards.experiment}"
+        "Conditioning {wildcards.run} on the recording of {wildcards.experiment}"
     shell:
-        "JAX_PLATFORMS=cpu pdsim condition {params.file} --budget {params.budget} "
-        "--variant {wildcards.variant} --seed {wildcards.seed} "
-        "--trajectories {input.trajectories} --statistics {input.statistics} "
-        "--trained {input.trained} --output {output} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
-
-
-rule plot_statistics:
-    input:
-        trajectories=f"{EXPERIMENT}/trajectories.nc",
-        statistics=lambda wildcards: all_statistics(wildcards.experiment),
-    output:
-        png=report(
-            f"{EXPERIMENT}/figures/statistics.png",
-            caption="../report/statistics.rst",
-            category="{experiment}",
-        ),
-        pdf=f"{EXPERIMENT}/figures/statistics.pdf",
-    log:
-        f"{EXPERIMENT}/logs/plot_statistics.log",
-    benchmark:
-        f"{EXPERIMENT}/benchmarks/plot_statistics.tsv"
-    threads: 1
-    resources:
-        mem_mb=growing(3000),
-        runtime=growing(20),
-    params:
-        file=experiment_file,
-        options=section("title", "bayessim"),
-        code=code("plot"),
-        stem=subpath(output.png, strip_suffix=".png"),
-    message:
-        "Drawing the input statistics of {wildcards.experiment}"
-    shell:
-        "JAX_PLATFORMS=cpu pdsim plot statistics {params.file} "
-        "--trajectories {input.trajectories} --statistics {input.statistics} "
-        "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
-
-
-rule plot_training:
-    input:
-        lambda wildcards: variant_files(wildcards.experiment, "density_model.nc"),
-    output:
-        png=report(
-            f"{EXPERIMENT}/figures/training.png",
-            caption="../report/training.rst",
-            category="{experiment}",
-        ),
-        pdf=f"{EXPERIMENT}/figures/training.pdf",
-    log:
-        f"{EXPERIMENT}/logs/plot_training.log",
-    benchmark:
-        f"{EXPERIMENT}/benchmarks/plot_training.tsv"
-    threads: 1
-    resources:
-        mem_mb=growing(2000),
-        runtime=growing(20),
-    params:
-        file=experiment_file,
-        options=section("title"),
-        code=code("plot"),
-        stem=subpath(output.png, strip_suffix=".png"),
-    message:
-        "Drawing the training of BayesSim on {wildcards.experiment}"
-    shell:
-        "JAX_PLATFORMS=cpu pdsim plot training {params.file} --trained {input} "
-        "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
-
-
-rule plot_calibration:
-    input:
-        statistics=lambda wildcards: all_statistics(wildcards.experiment),
-        trained=lambda wildcards: variant_files(
-            wildcards.experiment, "density_model.nc"
-        ),
-    output:
-        png=report(
-            f"{EXPERIMENT}/figures/calibration.png",
-            caption="../report/calibration.rst",
-            category="{experiment}",
-        ),
-        pdf=f"{EXPERIMENT}/figures/calibration.pdf",
-    log:
-        f"{EXPERIMENT}/logs/plot_calibration.log",
-    benchmark:
-        f"{EXPERIMENT}/benchmarks/plot_calibration.tsv"
-    threads: 1
-    resources:
-        mem_mb=growing(3000),
-        runtime=growing(20),
-    params:
-        file=experiment_file,
-        options=section("title", "bayessim"),
-        code=code("plot"),
-        stem=subpath(output.png, strip_suffix=".png"),
-    message:
-        "Drawing the calibration of BayesSim on {wildcards.experiment}"
-    shell:
-        "JAX_PLATFORMS=cpu pdsim plot calibration {params.file} "
-        "--statistics {input.statistics} --trained {input.trained} "
-        "--stem {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
-
-
-# All variants in one picture, as the runs' own figures: roll-outs, and posteriors of two lengths.
-
-
-use rule plot_densities as plot_bayessim_densities with:
-    input:
-        trajectories=f"{EXPERIMENT}/trajectories.nc",
-        rollouts=lambda wildcards: variant_files(wildcards.experiment, "rollouts.nc"),
-        posteriors=lambda wildcards: variant_files(wildcards.experiment, "posterior.nc"),
-    output:
-        png=report(
-            f"{EXPERIMENT}/figures/bayessim_densities.png",
-            caption="../report/densities.rst",
-            category="{experiment}",
-        ),
-        pdf=f"{EXPERIMENT}/figures/bayessim_densities.pdf",
-    log:
-        f"{EXPERIMENT}/logs/plot_bayessim_densities.log",
-    benchmark:
-        f"{EXPERIMENT}/benchmarks/plot_bayessim_densities.tsv"
-
-
-use rule plot_posteriors as plot_bayessim_posteriors with:
-    input:
-        lambda wildcards: variant_files(wildcards.experiment, "posterior.nc"),
-    output:
-        png=report(
-            f"{EXPERIMENT}/figures/bayessim_posteriors.png",
-            caption="../report/posteriors.rst",
-            category="{experiment}",
-        ),
-        pdf=f"{EXPERIMENT}/figures/bayessim_posteriors.pdf",
-    log:
-        f"{EXPERIMENT}/logs/plot_bayessim_posteriors.log",
-    benchmark:
-        f"{EXPERIMENT}/benchmarks/plot_bayessim_posteriors.tsv"
-
-
-rule table_3:
-    input:
-        f"{EXPERIMENT}/metrics.csv",
-    output:
-        multiext(f"{EXPERIMENT}/tables/table_3", ".csv", ".md", ".tex"),
-    log:
-        f"{EXPERIMENT}/logs/table_3.log",
-    benchmark:
-        f"{EXPERIMENT}/benchmarks/table_3.tsv"
-    threads: 1
-    resources:
-        mem_mb=growing(500),
-        runtime=growing(10),
-    params:
-        file=experiment_file,
-        options=section("paper_table", "bayessim"),
-        code=code("summarise"),
-        stem=subpath(output[0], strip_suffix=".csv"),
-    message:
-        "Writing Table III of {wildcards.experiment}"
-    shell:
-        "JAX_PLATFORMS=cpu pdsim table {params.file} --metrics {input} "
-        "--table-3 {params.stem} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "condition {params.file:q} --budget {params.budget:q} --run {wildcards.run:q} "
+            "--seed {wildcards.seed} --trajectories {input.trajectories:q} "
+            "--statistics {input.statistics:q} --trained {input.trained:q} --output {output:q}"
+        )

@@ -2,36 +2,29 @@
 
 import json
 import os
+import re
+import shlex
 import sys
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
-
-from pdsim.bayessim.config import split_variant
-from pdsim.config.experiment import load_experiment, workflow_config
-from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.provenance import code_fingerprint
+from pdsim import registry
+from pdsim.config.experiment import load_experiment
+from pdsim.config.slices import slice_of
+from pdsim.config.workflow import workflow_config
 from pdsim.recordings.ibm import FOLDER_VARIABLE, local_folder
+from pdsim.runtime.provenance import code_fingerprint
 from pdsim.stages import modules
-
-# Jobs find the pdsim of the environment that runs Snakemake, activated or not. Every rule has one
-# thread; XLA would take all cores.
-shell.prefix(
-    f'export PATH="{Path(sys.executable).parent}:$PATH" NPROC="${{{{NPROC:-1}}}}"; '
-)
 
 try:
     SETTINGS = workflow_config(config, "config/config.yaml")
-    EXPERIMENTS = {
-        name: load_experiment(f"{SETTINGS.experiment_dir}/{name}.yaml")
-        for group in SETTINGS.groups.values()
-        for name in group
-    }
+    FILES = SETTINGS.files()
+    EXPERIMENTS = {name: load_experiment(path) for name, path in FILES.items()}
     for experiment in EXPERIMENTS.values():
         experiment.budget(SETTINGS.budget)
 except PdsimError as error:
     raise WorkflowError(str(error)) from None
 
+GROUPS = SETTINGS.chosen()
 # The paper budget's results are results/<experiment>; another budget's stand beside them.
 RESULTS = (
     SETTINGS.results
@@ -39,51 +32,100 @@ RESULTS = (
     else f"{SETTINGS.results}/{SETTINGS.budget}"
 )
 EXPERIMENT = f"{RESULTS}/{{experiment}}"
-RUN = f"{EXPERIMENT}/{{method}}/{{shooting}}/seed{{seed}}"
-VARIANT = f"{EXPERIMENT}/bayessim/{{variant}}/seed{{seed}}"
-VARIANTS = sorted(
-    {
-        variant
-        for experiment in EXPERIMENTS.values()
-        if experiment.bayessim
-        for variant in experiment.bayessim.variants()
-    }
-)
+RUN = f"{EXPERIMENT}/{{run}}/seed{{seed}}"
 IBM_FOLDER = local_folder(SETTINGS.ibm_dir)
+FIGURES = {
+    name: registry.load("figures", name).FIGURE for name in registry.NAMES["figures"]
+}
+
+
+def one_of(names):
+    """A pattern that matches these names and no others."""
+    return "|".join(sorted(map(re.escape, set(names)))) or "(?!)"
+
+
+ESTIMATED = one_of(
+    run.identity.run for setup in EXPERIMENTS.values() for run in setup.runs
+)
+TRAINED = one_of(
+    variant.run for setup in EXPERIMENTS.values() for variant in setup.variants()
+)
 
 
 wildcard_constraints:
-    experiment="|".join(EXPERIMENTS),
-    method="[a-z_]+",
-    # Of BayesSim's runs the variant stands where others name their shooting.
-    shooting="|".join(["single", "multiple", *VARIANTS]),
-    variant="|".join(VARIANTS) or "none",
+    experiment=one_of(EXPERIMENTS),
+    run=f"{ESTIMATED}|{TRAINED}",
     statistic="[a-z]+",
     seed=r"\d+",
-    run=r"\d+",
+
+
+# Jobs find the pdsim of the environment that runs Snakemake, activated or not. Every rule has one
+# thread; XLA would take all cores. What a job says goes to its log; of a job that fails the end is
+# shown, and its exit status stays.
+shell.prefix(
+    f'export PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH" '
+    'NPROC="${{NPROC:-1}}"; '
+    'logged() {{ local log="$1" status=0; shift; "$@" >"$log" 2>&1 || status=$?; '
+    'if [ "$status" -ne 0 ]; then tail -n 40 "$log" >&2; fi; return "$status"; }}; '
+)
+
+
+def pdsim(arguments, platforms="cpu"):
+    """A rule's command: a verb of the command line with its arguments."""
+    return f"JAX_PLATFORMS={platforms} logged {{log:q}} pdsim {arguments}"
 
 
 def experiment_file(wildcards):
-    return f"{SETTINGS.experiment_dir}/{wildcards.experiment}.yaml"
+    return FILES[wildcards.experiment]
 
 
-def raw_runs(experiment):
-    """Raw recordings of an experiment: its folder, or its runs in their order."""
-    recording = EXPERIMENTS[experiment].recording
-    if recording.source == "camera":
-        return [f"{RESULTS}/{experiment}/recording"]
-    folder = IBM_FOLDER or "data/ibm_double_pendulum"
-    return [f"{folder}/{run}.csv" for run in recording.run_numbers()]
+def raw_folder(experiment):
+    """Where the raw runs of an experiment are."""
+    setup = EXPERIMENTS[experiment]
+    if hasattr(setup.source, "make"):
+        return f"{RESULTS}/{experiment}/recording"
+    if setup.recording.source == "ibm":
+        return IBM_FOLDER or "data/ibm_double_pendulum"
+    return str(setup.folder)
+
+
+def raw_runs(wildcards):
+    """Raw recordings of an experiment: its folder, or its runs."""
+    setup, folder = (
+        EXPERIMENTS[wildcards.experiment],
+        raw_folder(wildcards.experiment),
+    )
+    if hasattr(setup.source, "make"):
+        return [folder]
+    paths = list(setup.source.files(setup.recording, folder).values())
+    missing = [path for path in paths if not Path(path).is_file()]
+    if setup.recording.source == "ibm":
+        if missing and IBM_FOLDER:
+            raise WorkflowError(
+                f"{missing[0]}: no such file, but ibm_dir or {FOLDER_VARIABLE} names this folder. "
+                "Name one that holds the IBM recordings <run>.csv, or unset both to download them"
+            )
+    elif missing:
+        raise WorkflowError(
+            f"{missing[0]}: no such file, but {FILES[wildcards.experiment]} names it. Relative "
+            "names are looked for beside that file, then in PDSIM_DATA_DIR, then in data"
+        )
+    return paths
+
+
+def seeds_of(experiment, first_seed=False):
+    """The seeds of an experiment's runs at this budget."""
+    setup = EXPERIMENTS[experiment]
+    count = 1 if first_seed else setup.budget(SETTINGS.budget).seed_count
+    return setup.seeds[:count]
 
 
 def run_files(experiment, name, first_seed=False):
-    """One file of each run and seed of an experiment."""
-    setup = EXPERIMENTS[experiment]
-    count = 1 if first_seed else setup.budget(SETTINGS.budget).seed_count
+    """One file of each estimator's run and seed of an experiment."""
     return [
-        f"{RESULTS}/{experiment}/{run.method}/{run.shooting}/seed{seed}/{name}"
-        for run in setup.runs
-        for seed in setup.seeds[:count]
+        f"{RESULTS}/{experiment}/{run.identity.run}/seed{seed}/{name}"
+        for run in EXPERIMENTS[experiment].runs
+        for seed in seeds_of(experiment, first_seed)
     ]
 
 
@@ -96,18 +138,11 @@ def trains(experiment):
 def variant_files(experiment, name):
     """One file of each BayesSim variant of an experiment, with the first seed."""
     setup = EXPERIMENTS[experiment]
-    if not trains(experiment):
-        return []
+    variants = setup.variants() if trains(experiment) else []
     return [
-        f"{RESULTS}/{experiment}/bayessim/{variant}/seed{setup.seeds[0]}/{name}"
-        for variant in setup.bayessim.variants()
+        f"{RESULTS}/{experiment}/{variant.run}/seed{setup.seeds[0]}/{name}"
+        for variant in variants
     ]
-
-
-def statistics_file(experiment, variant):
-    """The statistic a variant is trained on."""
-    statistic, _ = split_variant(variant)
-    return f"{RESULTS}/{experiment}/bayessim/statistics/{statistic}.nc"
 
 
 def all_statistics(experiment):
@@ -118,39 +153,36 @@ def all_statistics(experiment):
     ]
 
 
-def bayessim_figures(experiment):
-    """The figures of BayesSim's variants."""
-    names = ["statistics", "training", "calibration", "bayessim_densities"]
-    two = len(EXPERIMENTS[experiment].simulator.parameters) == 2
-    names += ["bayessim_posteriors"] if two else []
-    return [f"{RESULTS}/{experiment}/figures/{name}.png" for name in names]
+def needs_bayessim(name):
+    """Whether a figure is one of BayesSim's variants."""
+    return FIGURES[name].members == "variants"
 
 
-def figure_files(experiment):
+def figure_files(experiment, kept=lambda name: True):
     """The figures of an experiment's report, in its order; runs are shown with their first seed."""
     setup = EXPERIMENTS[experiment]
-    names = ["course"] if setup.budget(SETTINGS.budget).course else []
-    names += ["convergence", "densities"]
-    names += ["landscape"] if setup.landscape else []
-    names += ["posteriors"] if len(setup.simulator.parameters) == 2 else []
-    figures = [f"{RESULTS}/{experiment}/figures/{name}.png" for name in names]
-    for name in ("density.png", "posterior.png", "windows.png"):
-        figures += [
-            path
-            for run, path in zip(setup.runs, run_files(experiment, name, True))
-            if run.method in setup.detailed
-            and not (name == "windows.png" and run.shooting == "single")
+    budget, seed = setup.budget(SETTINGS.budget), setup.seeds[0]
+    files = []
+    for name, figure in FIGURES.items():
+        if not kept(name):
+            continue
+        if not figure.of_each_run:
+            if figure.applies(setup, budget, None):
+                files.append(f"{RESULTS}/{experiment}/figures/{name}.png")
+            continue
+        files += [
+            f"{RESULTS}/{experiment}/{run.identity.run}/seed{seed}/{name}.png"
+            for run in setup.runs
+            if figure.applies(setup, budget, run.identity)
         ]
-    if trains(experiment):
-        figures += bayessim_figures(experiment)
-    return figures
+    return files
 
 
 def group_files(group):
     """Everything a named target asks for."""
     return [
         f"{RESULTS}/{experiment}/{name}"
-        for experiment in SETTINGS.groups[group]
+        for experiment in GROUPS[group]
         for name in ("report.html", "metrics.csv", "tables/table_1.csv")
     ]
 
@@ -158,31 +190,10 @@ def group_files(group):
 def tuning_files(experiment):
     """One search of each run that has something to search."""
     return [
-        f"{RESULTS}/{experiment}/{run.method}/{run.shooting}/tuning.csv"
+        f"{RESULTS}/{experiment}/{run.identity.run}/tuning.csv"
         for run in EXPERIMENTS[experiment].runs
         if run.tune
     ]
-
-
-def tuning_options(wildcards):
-    """A param: what a search of settings depends on."""
-    setup = EXPERIMENTS[wildcards.experiment]
-    parts = setup.section("simulator", "likelihood", "tuning", "precision")
-    run = setup.run(wildcards.method, wildcards.shooting)
-    parts["run"] = run.model_dump(mode="json", exclude={"chosen"})
-    return json.dumps(parts, sort_keys=True)
-
-
-def bayessim_options(*names):
-    """A param: what a job of BayesSim depends on, sections of the config or of ``bayessim``."""
-
-    def chosen(wildcards):
-        setup = EXPERIMENTS[wildcards.experiment]
-        options = setup.bayessim_options(setup.budget(SETTINGS.budget))
-        options |= options.pop("bayessim")
-        return json.dumps({name: options[name] for name in names}, sort_keys=True)
-
-    return chosen
 
 
 def growing(amount):
@@ -190,43 +201,47 @@ def growing(amount):
     return lambda wildcards, attempt: attempt * amount
 
 
-def section(*names):
+def options(stage):
+    """A param: the slice of the experiment's config that a stage depends on."""
+
+    def chosen(wildcards):
+        part = slice_of(
+            stage,
+            EXPERIMENTS[wildcards.experiment],
+            run=getattr(wildcards, "run", ""),
+            budget=SETTINGS.budget,
+        )
+        return part.model_dump_json()
+
+    return chosen
+
+
+def sections(*names):
     """A param: sections of the experiment's config that a rule depends on."""
-    return lambda wildcards: json.dumps(
-        EXPERIMENTS[wildcards.experiment].section(*names), sort_keys=True
+    return lambda wildcards: EXPERIMENTS[wildcards.experiment].model_dump_json(
+        include=set(names)
     )
 
 
-def code(stage):
+# Stages whose result depends on the code of the system, and of the source.
+_SIMULATING = ("infer", "simulate", "course", "tune", "training_set", "condition")
+_READING = ("record", "preprocess")
+
+
+def code(stage, figure=""):
     """A param: a hash of the library code that a rule depends on (Snakemake does not track it)."""
 
     def fingerprint(wildcards):
-        method = wildcards.method if stage in ("infer", "tune") else ""
-        system = ""
-        if stage in (
-            "infer",
-            "simulate",
-            "preprocess",
-            "course",
-            "tune",
-            "training_set",
-            "condition",
-        ):
-            system = EXPERIMENTS[wildcards.experiment].simulator.system
-        return code_fingerprint(*modules(stage, system=system, method=method))
+        setup = EXPERIMENTS[wildcards.experiment]
+        estimates = stage in ("infer", "tune")
+        return code_fingerprint(
+            *modules(
+                stage,
+                system=setup.simulator.system if stage in _SIMULATING else "",
+                method=setup.run(wildcards.run).method if estimates else "",
+                source=setup.recording.source if stage in _READING else "",
+                figure=figure,
+            )
+        )
 
     return fingerprint
-
-
-if IBM_FOLDER:
-    for experiment, setup in EXPERIMENTS.items():
-        if setup.recording.source == "ibm":
-            missing = [
-                path for path in raw_runs(experiment) if not Path(path).is_file()
-            ]
-            if missing:
-                raise WorkflowError(
-                    f"{missing[0]}: no such file, but ibm_dir or {FOLDER_VARIABLE} names this "
-                    "folder. Name one that holds the IBM recordings <run>.csv, or unset both to "
-                    "download them"
-                )

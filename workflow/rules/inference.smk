@@ -11,7 +11,7 @@ rule infer:
     benchmark:
         f"{RUN}/benchmarks/infer.tsv"
     wildcard_constraints:
-        shooting="single|multiple",
+        run=ESTIMATED,
     threads: 1
     resources:
         mem_mb=growing(3000),
@@ -22,23 +22,16 @@ rule infer:
     params:
         file=experiment_file,
         budget=SETTINGS.budget,
-        options=lambda wildcards: json.dumps(
-            EXPERIMENTS[wildcards.experiment].inference_options(
-                wildcards.method,
-                wildcards.shooting,
-                EXPERIMENTS[wildcards.experiment].budget(SETTINGS.budget),
-            ),
-            sort_keys=True,
-        ),
+        options=options("infer"),
         code=code("infer"),
     message:
-        "Estimating {wildcards.experiment} with {wildcards.method}, "
-        "{wildcards.shooting} shooting, seed {wildcards.seed}"
+        "Estimating {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
-        "JAX_PLATFORMS={resources.jax_platforms} pdsim infer {params.file} "
-        "--method {wildcards.method} --shooting {wildcards.shooting} --seed {wildcards.seed} "
-        "--budget {params.budget} --trajectories {input} --output {output} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "infer {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
+            "--budget {params.budget:q} --trajectories {input:q} --output {output:q}",
+            platforms="{resources.jax_platforms}",
+        )
 
 
 # The search of settings: on the training recordings alone.
@@ -48,26 +41,28 @@ rule tune_run:
     input:
         f"{EXPERIMENT}/trajectories.nc",
     output:
-        f"{EXPERIMENT}/{{method}}/{{shooting}}/tuning.csv",
+        f"{EXPERIMENT}/{{run}}/tuning.csv",
     log:
-        f"{EXPERIMENT}/{{method}}/{{shooting}}/logs/tune.log",
+        f"{EXPERIMENT}/{{run}}/logs/tune.log",
     benchmark:
-        f"{EXPERIMENT}/{{method}}/{{shooting}}/benchmarks/tune.tsv"
+        f"{EXPERIMENT}/{{run}}/benchmarks/tune.tsv"
+    wildcard_constraints:
+        run=ESTIMATED,
     threads: 1
     resources:
         mem_mb=growing(3000),
         runtime=growing(240),
     params:
         file=experiment_file,
-        options=lambda wildcards: tuning_options(wildcards),
+        options=options("tune"),
         code=code("tune"),
     message:
-        "Searching settings of {wildcards.method}, {wildcards.shooting} shooting, for "
-        "{wildcards.experiment}"
+        "Searching settings of {wildcards.run} for {wildcards.experiment}"
     shell:
-        "JAX_PLATFORMS=cpu pdsim tune {params.file} --method {wildcards.method} "
-        "--shooting {wildcards.shooting} --trajectories {input} --output {output} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "tune {params.file:q} --run {wildcards.run:q} --trajectories {input:q} "
+            "--output {output:q}"
+        )
 
 
 rule gather_tuning:
@@ -89,5 +84,4 @@ rule gather_tuning:
     message:
         "Gathering the searches of {wildcards.experiment}"
     shell:
-        "pdsim gather {input} --kind tuning --output {params.stem} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim("gather {input:q} --kind tuning --output {params.stem:q}")

@@ -17,15 +17,15 @@ rule simulate:
         runtime=growing(30),
     params:
         file=experiment_file,
-        options=section("simulator", "precision"),
+        options=options("simulate"),
         code=code("simulate"),
     message:
-        "Rolling out {wildcards.experiment}, {wildcards.method}, {wildcards.shooting} shooting, "
-        "seed {wildcards.seed}"
+        "Rolling out {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
-        "JAX_PLATFORMS=cpu pdsim simulate {params.file} --trajectories {input.trajectories} "
-        "--posterior {input.posterior} --output {output} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "simulate {params.file:q} --trajectories {input.trajectories:q} "
+            "--posterior {input.posterior:q} --output {output:q}"
+        )
 
 
 rule evaluate:
@@ -45,17 +45,16 @@ rule evaluate:
         runtime=growing(30),
     params:
         file=experiment_file,
-        options=section("simulator", "recording", "likelihood"),
+        options=options("evaluate"),
         code=code("evaluate"),
     message:
-        "Scoring {wildcards.experiment}, {wildcards.method}, {wildcards.shooting} shooting, "
-        "seed {wildcards.seed}"
+        "Scoring {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
-        "JAX_PLATFORMS=cpu pdsim evaluate {params.file} --method {wildcards.method} "
-        "--shooting {wildcards.shooting} --seed {wildcards.seed} "
-        "--trajectories {input.trajectories} --posterior {input.posterior} "
-        "--rollouts {input.rollouts} --output {output} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "evaluate {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
+            "--trajectories {input.trajectories:q} --posterior {input.posterior:q} "
+            "--rollouts {input.rollouts:q} --output {output:q}"
+        )
 
 
 rule course:
@@ -74,31 +73,30 @@ rule course:
         runtime=growing(60),
     params:
         file=experiment_file,
-        options=section("simulator", "recording", "likelihood", "precision"),
+        options=options("course"),
         code=code("course"),
     message:
-        "Scoring the course of {wildcards.experiment}, {wildcards.method}, "
-        "{wildcards.shooting} shooting, seed {wildcards.seed}"
+        "Scoring the course of {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
-        "JAX_PLATFORMS=cpu pdsim course {params.file} --method {wildcards.method} "
-        "--shooting {wildcards.shooting} --seed {wildcards.seed} "
-        "--trajectories {input.trajectories} --posterior {input.posterior} "
-        "--output {output} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "course {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
+            "--trajectories {input.trajectories:q} --posterior {input.posterior:q} "
+            "--output {output:q}"
+        )
+
+
+def parts(wildcards):
+    """What is gathered; a course takes as long as all else of a run, so it is of the first seed."""
+    of_course = wildcards.kind == "course"
+    files = run_files(wildcards.experiment, f"{wildcards.kind}.csv", of_course)
+    if not of_course:
+        files += variant_files(wildcards.experiment, "metrics.csv")
+    return files
 
 
 rule gather:
     input:
-        # A course takes as long as all else of a run, so it is that of the first seed.
-        lambda wildcards: run_files(
-            wildcards.experiment,
-            f"{wildcards.kind}.csv",
-            first_seed=wildcards.kind == "course",
-        )
-        + (
-            variant_files(wildcards.experiment, "metrics.csv")
-            if wildcards.kind == "metrics"
-            else []
-        ),
+        parts,
     output:
         f"{EXPERIMENT}/{{kind}}.csv",
     log:
@@ -116,4 +114,4 @@ rule gather:
     message:
         "Gathering the {wildcards.kind} of {wildcards.experiment}"
     shell:
-        "pdsim gather {input} --kind {wildcards.kind} --output {output} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+        pdsim("gather {input:q} --kind {wildcards.kind} --output {output:q}")

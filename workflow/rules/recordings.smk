@@ -3,21 +3,22 @@
 
 rule download:
     output:
-        "data/ibm_double_pendulum/{run}.csv",
+        "data/ibm_double_pendulum/{number}.csv",
     log:
-        f"{RESULTS}/logs/download/{{run}}.log",
+        f"{RESULTS}/logs/download/{{number}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/download/{{run}}.tsv"
+        f"{RESULTS}/benchmarks/download/{{number}}.tsv"
+    wildcard_constraints:
+        number=r"\d+",
     retries: 2
     threads: 1
     resources:
         mem_mb=growing(200),
         runtime=growing(10),
     message:
-        "Downloading run {wildcards.run} of the IBM recordings"
+        "Downloading run {wildcards.number} of the IBM recordings"
     shell:
-        "pdsim download --run {wildcards.run} --output {output} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim("download --run {wildcards.number} --output {output:q}")
 
 
 rule record:
@@ -33,18 +34,17 @@ rule record:
         runtime=growing(10),
     params:
         file=experiment_file,
-        options=section("recording"),
+        options=options("record"),
         code=code("record"),
     message:
-        "Recording {wildcards.experiment} with a synthetic camera"
+        "Recording {wildcards.experiment}"
     shell:
-        "pdsim record {params.file} --output {output} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim("record {params.file:q} --output {output:q}")
 
 
 rule preprocess:
     input:
-        lambda wildcards: raw_runs(wildcards.experiment),
+        raw_runs,
     output:
         f"{EXPERIMENT}/trajectories.nc",
     log:
@@ -57,10 +57,12 @@ rule preprocess:
         runtime=growing(10),
     params:
         file=experiment_file,
-        options=section("recording"),
+        folder=lambda wildcards: raw_folder(wildcards.experiment),
+        options=options("preprocess"),
         code=code("preprocess"),
     message:
         "Cutting the trajectories of {wildcards.experiment}"
     shell:
-        "pdsim preprocess {params.file} --raw {input} --output {output} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "preprocess {params.file:q} --raw {params.folder:q} --output {output:q}"
+        )

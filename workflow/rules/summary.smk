@@ -1,18 +1,20 @@
 # Tables and the report of an experiment.
 
+from pdsim.stages.report import SECTIONS
+
+
+TABLES = [
+    f"{name}.{suffix}"
+    for name in ("comparison", "table_1", "table_2")
+    for suffix in ("csv", "md", "tex")
+]
+
 
 rule table:
     input:
         f"{EXPERIMENT}/metrics.csv",
     output:
-        multiext(
-            f"{EXPERIMENT}/tables/",
-            *(
-                f"{name}.{suffix}"
-                for name in ("comparison", "table_1", "table_2")
-                for suffix in ("csv", "md", "tex")
-            ),
-        ),
+        multiext(f"{EXPERIMENT}/tables/", *TABLES),
     log:
         f"{EXPERIMENT}/logs/table.log",
     benchmark:
@@ -23,14 +25,13 @@ rule table:
         runtime=growing(10),
     params:
         file=experiment_file,
-        options=section("paper_table"),
-        code=code("summarise"),
+        options=options("table"),
+        code=code("table"),
         folder=subpath(output[0], parent=True),
     message:
         "Writing the tables of {wildcards.experiment}"
     shell:
-        "JAX_PLATFORMS=cpu pdsim table {params.file} --metrics {input} "
-        "--folder {params.folder} >{log} 2>&1 || {{ cat {log} >&2; exit 2; }}"
+        pdsim("table {params.file:q} --metrics {input:q} --folder {params.folder:q}")
 
 
 # The same tables cut at a number of roll-outs: ask for tables/rollouts_100000/table_1.csv.
@@ -38,14 +39,7 @@ rule cut_table:
     input:
         f"{EXPERIMENT}/course.csv",
     output:
-        multiext(
-            f"{EXPERIMENT}/tables/rollouts_{{count}}/",
-            *(
-                f"{name}.{suffix}"
-                for name in ("comparison", "table_1", "table_2")
-                for suffix in ("csv", "md", "tex")
-            ),
-        ),
+        multiext(f"{EXPERIMENT}/tables/rollouts_{{count}}/", *TABLES),
     log:
         f"{EXPERIMENT}/logs/table_{{count}}.log",
     benchmark:
@@ -58,15 +52,40 @@ rule cut_table:
         runtime=growing(10),
     params:
         file=experiment_file,
-        options=section("paper_table"),
-        code=code("summarise"),
+        options=options("table"),
+        code=code("table"),
         folder=subpath(output[0], parent=True),
     message:
         "Writing the tables of {wildcards.experiment} at {wildcards.count} roll-outs"
     shell:
-        "JAX_PLATFORMS=cpu pdsim table {params.file} --metrics {input} "
-        "--rollouts {wildcards.count} --folder {params.folder} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "table {params.file:q} --metrics {input:q} --rollouts {wildcards.count} "
+            "--folder {params.folder:q}"
+        )
+
+
+rule table_3:
+    input:
+        f"{EXPERIMENT}/metrics.csv",
+    output:
+        multiext(f"{EXPERIMENT}/tables/table_3", ".csv", ".md", ".tex"),
+    log:
+        f"{EXPERIMENT}/logs/table_3.log",
+    benchmark:
+        f"{EXPERIMENT}/benchmarks/table_3.tsv"
+    threads: 1
+    resources:
+        mem_mb=growing(500),
+        runtime=growing(10),
+    params:
+        file=experiment_file,
+        options=options("table"),
+        code=code("table"),
+        stem=subpath(output[0], strip_suffix=".csv"),
+    message:
+        "Writing Table III of {wildcards.experiment}"
+    shell:
+        pdsim("table {params.file:q} --metrics {input:q} --table-3 {params.stem:q}")
 
 
 rule write_report:
@@ -92,22 +111,13 @@ rule write_report:
         runtime=growing(10),
     params:
         file=experiment_file,
-        options=section(
-            "title",
-            "description",
-            "notes",
-            "simulator",
-            "recording",
-            "paper_table",
-            "runs",
-            "bayessim",
-            "seeds",
-        ),
-        code=code("summarise"),
+        options=sections(*SECTIONS),
+        code=code("report"),
     message:
         "Writing {output}"
     shell:
-        "JAX_PLATFORMS=cpu pdsim report {params.file} --metrics {input.metrics} "
-        "--trajectories {input.trajectories} --posteriors {input.posteriors} "
-        "--figures {input.figures} --output {output} >{log} 2>&1 "
-        "|| {{ cat {log} >&2; exit 2; }}"
+        pdsim(
+            "report {params.file:q} --metrics {input.metrics:q} "
+            "--trajectories {input.trajectories:q} --posteriors {input.posteriors:q} "
+            "--figures {input.figures:q} --output {output:q}"
+        )

@@ -1,0 +1,270 @@
+"""Columns of a table to the channels and inputs of a system: sign, zero, unit, turns, reference.
+
+A value is ``factor · sign · (column + offset)``: the offset is added to the column as it reads, in
+its own unit, so that its zero becomes the system's; then the sign turns it round; then it is
+converted.
+
+Angles are unwrapped over the whole run, past rows without a measurement, so a column may jump at
+±180°, or stay within 0 … 360.
+
+A table may hold absolute angles where the system's are relative, or the reverse. With ``minus: q0``
+what the table says of q0 is taken off: q1 = link_2 − link_1. With ``plus: q0`` the finished q0 is
+added. For a chain each link then names the one before it, in both cases:
+
+    table absolute, system relative        table relative, system absolute
+    q0: {column: a}                        q0: {column: a}
+    q1: {column: b, minus: q0}             q1: {column: b, plus: q0}        = b + a
+    q2: {column: c, minus: q1}   = c − b   q2: {column: c, plus: q1}        = c + b + a
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, model_validator
+
+from pdsim.config.messages import close_name
+from pdsim.config.section import Section
+from pdsim.recordings.units import conversion, unit
+from pdsim.runtime.errors import PdsimError
+from pdsim.systems.system import POSITIONS, Quantity
+
+log = logging.getLogger(__name__)
+
+# No motion of a machine is beyond this in SI units, nor any force.
+_LARGEST = {"angle": 1e6, "position": 1e6, "velocity": 1e6}
+_LARGEST_INPUT = 1e12
+
+
+def text_of_number(value):
+    """YAML reads a name such as 0 as a number."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+ColumnName = Annotated[str, BeforeValidator(text_of_number), Field(min_length=1)]
+
+
+class ColumnConfig(Section):
+    """A column, and what its numbers mean."""
+
+    column: ColumnName | None = Field(None, description="name in the table's first line")
+    unit: str = Field(description="of the column: deg, rad/s, mm, rpm, N m …")
+    sign: Literal[-1, 1] = Field(1, description="-1: the column grows in the other direction")
+    offset: float = Field(
+        0.0,
+        description="added to the column, in its unit, before `sign`: -180 where 180 should be 0",
+    )
+
+    @model_validator(mode="after")
+    def _check_unit(self):
+        unit(self.unit)
+        return self
+
+    def convert(self, values: np.ndarray, wanted: str) -> np.ndarray:
+        """Return a column in the unit of the system."""
+        return conversion(self.unit, wanted) * (self.sign * (values + self.offset))
+
+
+class ChannelConfig(ColumnConfig):
+    """The column of one channel."""
+
+    column: ColumnName = Field(description="name in the table's first line")
+    missing: tuple[float, ...] | None = Field(
+        None, description="numbers that mean: not observed; default: `recording.missing`"
+    )
+    angle: bool | None = Field(
+        None, description="whether to unwrap it; default: if the system says that it is an angle"
+    )
+    minus: str | None = Field(
+        None, description="a channel whose column is taken off: table absolute, system relative"
+    )
+    plus: str | None = Field(
+        None, description="a channel that is added: table relative, system absolute"
+    )
+
+    @model_validator(mode="after")
+    def _check_reference(self):
+        if self.minus is not None and self.plus is not None:
+            raise ValueError("has minus and plus; leave one of them out")
+        return self
+
+
+class InputConfig(ColumnConfig):
+    """The column of one input, or the constant it is."""
+
+    constant: float | None = Field(
+        None, description="instead of `column`: the value of every frame, 0 for a passive joint"
+    )
+
+    @model_validator(mode="after")
+    def _check_kind(self):
+        if (self.column is None) == (self.constant is None):
+            raise ValueError("needs either column or constant")
+        return self
+
+
+def check_names(
+    key: str, configs: Mapping[str, ColumnConfig], quantities: Sequence[Quantity], system: str
+) -> None:
+    """Refuse channels or inputs the system has not, and units that cannot be converted.
+
+    Args:
+        key: "channels" or "inputs".
+        system: its name.
+
+    Raises:
+        PdsimError: the key is named below ``recording``.
+    """
+    declared = {quantity.name: quantity for quantity in quantities}
+    for name, config in configs.items():
+        if name not in declared:
+            hint = close_name(name, declared) if declared else "; it has none, leave this out"
+            raise PdsimError(f"recording.{key}.{name}: {system} has no such {key[:-1]}{hint}")
+        try:
+            conversion(config.unit, declared[name].unit)
+        except ValueError as error:
+            raise PdsimError(f"recording.{key}.{name}.unit: {error}") from None
+
+
+def check_references(channels: Mapping[str, ChannelConfig]) -> None:
+    """Refuse ``minus`` and ``plus`` of channels that are not in the table, or in a circle.
+
+    Raises:
+        ValueError: says which.
+    """
+    for name, channel in channels.items():
+        seen, other = [name], channel.plus
+        named = channel.minus or channel.plus
+        if named is not None and named not in channels:
+            raise ValueError(
+                f"channels.{name}: {named!r} is not among the channels{close_name(named, channels)}"
+            )
+        if channel.minus == name:
+            raise ValueError(f"channels.{name}: minus names the channel itself")
+        while other in channels:
+            if other in seen:
+                raise ValueError(f"channels: plus leads in a circle: {' + '.join([*seen, other])}")
+            seen.append(other)
+            other = channels[other].plus
+
+
+def _unwrapped(values: np.ndarray) -> np.ndarray:
+    """Unwrap angles [rad] past what was not observed."""
+    seen = np.isfinite(values)
+    result = values.copy()
+    result[seen] = np.unwrap(values[seen])
+    return result
+
+
+def _check_size(values: np.ndarray, where: str, unit: str, largest: float) -> None:
+    beyond = np.flatnonzero(np.abs(values) > largest)
+    if len(beyond):
+        raise PdsimError(
+            f"{where} is beyond ±{largest:g} {unit} in {len(beyond):,} of {len(values):,} rows "
+            f"({100 * len(beyond) / len(values):.3g} %), first {values[beyond[0]]:.6g} {unit} in "
+            f"row {beyond[0] + 1}; check its unit; where such numbers mean that nothing was "
+            "measured, name them: recording.missing: [...]"
+        )
+
+
+def _warn(raw: np.ndarray, values: np.ndarray, where: str, angle: bool) -> None:
+    """Say what looks wrong, but may be meant.
+
+    Args:
+        raw: as in the table, NaN where not observed.
+        values: in SI, before unwrapping.
+    """
+    seen = raw[np.isfinite(raw)]
+    if len(seen) < len(raw) / 2:
+        log.warning("%s: %.3g %% of its rows are empty", where, 100 * (1 - len(seen) / len(raw)))
+    different = np.unique(seen)
+    if len(different) == 1:
+        log.warning("%s: all rows hold %g; does this sensor work?", where, different[0])
+        return
+    span = different[-1] - different[0]
+    for value, next_to in ((different[0], different[1]), (different[-1], different[-2])):
+        times = int(np.sum(seen == value))
+        if 2 <= times < len(seen) / 2 and len(different) > 2 and abs(value - next_to) > span / 2:
+            log.warning(
+                "%s: %d rows hold %g, far from all others; if this means that nothing was "
+                "measured, write missing: [%g]",
+                *(where, times, value, value),
+            )
+    if angle and np.ptp(values[np.isfinite(values)]) > 200 * np.pi:
+        log.warning("%s: spans more than 100 turns; is the unit right?", where)
+
+
+def channel_values(
+    channels: Mapping[str, ChannelConfig],
+    columns: Mapping[str, np.ndarray],
+    quantities: Sequence[Quantity],
+    missing: Sequence[float],
+    source: str,
+) -> np.ndarray:
+    """Return all channels of a system, (row, channel), NaN where nothing was observed.
+
+    Args:
+        columns: of the table, by name.
+        quantities: the system's channels.
+        missing: numbers of the table that mean this.
+        source: the file, for messages.
+    """
+    declared = {quantity.name: quantity for quantity in quantities}
+    own: dict[str, np.ndarray] = {}
+    for name, channel in channels.items():
+        quantity = declared[name]
+        where = f"{source}: column {channel.column!r}, channel {name},"
+        sentinels = missing if channel.missing is None else channel.missing
+        raw = columns[channel.column]
+        raw = np.where(np.isin(raw, sentinels), np.nan, raw)
+        if not np.isfinite(raw).any():
+            raise PdsimError(f"{where} has no number in any row; leave the channel out")
+        values = channel.convert(raw, quantity.unit)
+        _check_size(values, where, quantity.unit, _LARGEST.get(quantity.kind, _LARGEST_INPUT))
+        angle = quantity.kind == "angle" if channel.angle is None else channel.angle
+        if quantity.kind in POSITIONS:
+            _warn(raw, values, where.rstrip(","), angle)
+        own[name] = _unwrapped(values) if angle else values
+
+    def finished(name: str) -> np.ndarray:
+        channel = channels[name]
+        if channel.minus is not None:
+            return own[name] - own[channel.minus]
+        return own[name] if channel.plus is None else own[name] + finished(channel.plus)
+
+    rows = len(next(iter(own.values())))
+    nothing = np.full(rows, np.nan)
+    return np.stack([finished(q.name) if q.name in own else nothing for q in quantities], axis=1)
+
+
+def input_values(
+    inputs: Mapping[str, InputConfig],
+    columns: Mapping[str, np.ndarray],
+    quantities: Sequence[Quantity],
+    rows: int,
+    source: str,
+) -> np.ndarray:
+    """Return all inputs of a system, (row, input); each acts from its row to the next.
+
+    Raises:
+        PdsimError: a row is empty: what acts must be known.
+    """
+    values = np.zeros((rows, len(quantities)))
+    for i, quantity in enumerate(quantities):
+        config = inputs[quantity.name]
+        if config.constant is not None:
+            values[:, i] = config.convert(np.full(rows, config.constant), quantity.unit)
+            continue
+        raw = columns[config.column or ""]
+        where = f"{source}: column {config.column!r}, input {quantity.name},"
+        empty = np.flatnonzero(np.isnan(raw))
+        if len(empty):
+            raise PdsimError(
+                f"{where} is empty in {len(empty):,} of {rows:,} rows "
+                f"({100 * len(empty) / rows:.3g} %), first in row {empty[0] + 1}; what acts must "
+                "be known: fill these cells with what acted, or leave these rows out of the file"
+            )
+        values[:, i] = config.convert(raw, quantity.unit)
+        _check_size(values[:, i], where, quantity.unit, _LARGEST_INPUT)
+    return values

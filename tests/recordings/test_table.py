@@ -1,0 +1,582 @@
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from pdsim.recordings import table
+from pdsim.recordings.cut import cut
+from pdsim.recordings.segments import Window
+from pdsim.recordings.units import conversion, unit
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import sha256
+from pdsim.systems.double_pendulum import Options, build
+
+FREE = build(Options())
+DRIVEN = build(Options(motors=True))
+ANGLES = {"q0": {"column": "a", "unit": "rad"}, "q1": {"column": "b", "unit": "rad"}}
+TIME = np.arange(400) * 0.002
+A, B = 4 * np.sin(3 * TIME) + 0.3, 2 * np.cos(5 * TIME)
+
+
+@pytest.fixture(scope="session")
+def data(root) -> Path:
+    """Folder of recordings of real robots."""
+    folder = root.parent / "shared/data"
+    if not (folder / "dfki_pendubot").is_dir():
+        pytest.skip("the recordings of real robots are not at hand (../shared/data)")
+    return folder
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a CSV file of columns and return its path."""
+
+    def written(name="run.csv", delimiter=",", **columns):
+        rows = zip(*columns.values(), strict=True)
+        lines = [delimiter.join(columns), *(delimiter.join(str(x) for x in row) for row in rows)]
+        path = tmp_path / name
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return str(path)
+
+    return written
+
+
+def config(files, **changes) -> table.Config:
+    values = {
+        "source": "table",
+        "files": files if isinstance(files, dict | list) else [files],
+        "time": {"column": "t"},
+        "channels": ANGLES,
+    }
+    values |= changes
+    return table.Config.model_validate({k: v for k, v in values.items() if v is not None})
+
+
+def read(path, system=FREE, **changes):
+    return table.read(config(path, **changes), "run", path, system)
+
+
+def refused(path, words, system=FREE, **changes):
+    with pytest.raises(PdsimError) as error:
+        read(path, system, **changes)
+    for word in words:
+        assert word in str(error.value), str(error.value)
+
+
+def invalid(words, files="run.csv", **changes):
+    with pytest.raises(ValidationError) as error:
+        config(files, **changes)
+    for word in words:
+        assert word in str(error.value), str(error.value)
+
+
+def wrapped(angle):
+    return (angle + np.pi) % (2 * np.pi) - np.pi
+
+
+# What is read
+
+
+def test_a_known_signal_comes_back(write):
+    path = write(t=TIME, a=A, b=B)
+    recording = read(path, truth={"mass_1": 0.6})
+    assert recording.frame_time == 0.002
+    assert np.array_equal(recording.observed[:, :2], np.stack([A, B], axis=1))
+    assert np.isnan(recording.observed[:, 2:]).all() and np.isnan(recording.states).all()
+    assert recording.input.shape == (400, 0)
+    assert (recording.run, recording.source, recording.sha256) == ("run", path, sha256(path))
+    assert recording.truth == {"mass_1": 0.6}
+
+
+def test_wrapped_degrees_offset_and_sign(write):
+    """Link 1 reads 180° hanging and grows clockwise; both columns jump at ±180°."""
+    degrees = np.rad2deg(wrapped(np.deg2rad(180 - np.rad2deg(A))))
+    path = write(t=TIME, a=degrees, b=np.rad2deg(wrapped(B)) % 360)
+    channels = {
+        "q0": {"column": "a", "unit": "deg", "offset": -180, "sign": -1},
+        "q1": {"column": "b", "unit": "deg"},
+    }
+    observed = read(path, channels=channels).observed[:, :2]
+    error = observed - np.stack([A, B], axis=1)
+    turns = np.round(error / (2 * np.pi))
+    assert (turns == turns[0]).all()
+    assert np.abs(error - 2 * np.pi * turns).max() < 1e-12
+
+
+def test_turns_are_counted_past_missing_rows(write):
+    angle = np.where((TIME > 0.2) & (TIME < 0.22), -1.0, wrapped(9 * TIME))
+    path = write(t=TIME, a=angle, b=B)
+    observed = read(path, missing=[-1]).observed
+    seen = np.isfinite(observed[:, 0])
+    assert (~seen).sum() == 9
+    assert observed[seen, 0] == pytest.approx(9 * TIME[seen], abs=1e-12)
+    assert np.isfinite(observed[:, 1]).all()
+
+
+def test_only_angles_are_unwrapped_and_a_key_overrules_the_kind(write):
+    saw = np.where(np.arange(400) % 50 < 25, 4.0, -4.0)
+    path = write(t=TIME, a=saw, b=B, v=saw)
+    channels = ANGLES | {"dq0": {"column": "v", "unit": "rad/s"}}
+    observed = read(path, channels=channels).observed
+    assert np.array_equal(observed[:, 2], saw) and np.ptp(observed[:, 0]) != 8
+    channels["q0"] = {"column": "a", "unit": "rad", "angle": False}
+    assert np.array_equal(read(path, channels=channels).observed[:, 0], saw)
+
+
+def test_absolute_angles_become_relative_and_back(write):
+    path = write(t=TIME, a=wrapped(A), b=wrapped(A + B), c=B)
+    channels = {
+        "q0": {"column": "a", "unit": "rad"},
+        "q1": {"column": "b", "unit": "rad", "minus": "q0"},
+    }
+    shown = read(path, channels=channels).observed
+    assert shown[:, 0] == pytest.approx(A, abs=1e-12)
+    assert wrapped(shown[:, 1] - B) == pytest.approx(np.zeros(400), abs=1e-12)
+    channels["q1"] = {"column": "c", "unit": "rad", "plus": "q0"}
+    assert read(path, channels=channels).observed[:, 1] == pytest.approx(A + B, abs=1e-12)
+
+
+def test_references_follow_a_chain(write):
+    """What is taken off is the column of the one before; what is added is finished."""
+    columns = {"a": A, "b": B, "c": A * B}
+    path = write(t=TIME, **columns)
+    names = {"q0": "a", "q1": "b", "dq0": "c"}
+    units = {"q0": "rad", "q1": "rad", "dq0": "rad/s"}
+    for key, third in (("minus", A * B - B), ("plus", A * B + B + A)):
+        channels = {n: {"column": c, "unit": units[n]} for n, c in names.items()}
+        channels["q1"][key], channels["dq0"][key] = "q0", "q1"
+        assert read(path, channels=channels).observed[:, 2] == pytest.approx(third, abs=1e-12)
+
+
+def test_inputs_in_other_units_and_constants(write):
+    path = write(t=TIME, a=A, b=B, m=1000 * B, v=60 * A)
+    recording = read(
+        path,
+        DRIVEN,
+        channels=ANGLES | {"dq0": {"column": "v", "unit": "rpm"}},
+        inputs={
+            "torque_1": {"column": "m", "unit": "mN m", "sign": -1},
+            "torque_2": {"constant": 0, "unit": "N m"},
+        },
+    )
+    assert recording.input[:, 0] == pytest.approx(-B, abs=1e-12)
+    assert (recording.input[:, 1] == 0).all()
+    assert recording.observed[:, 2] == pytest.approx(2 * np.pi * A, abs=1e-12)
+
+
+@pytest.mark.parametrize(("unit", "scale"), [("ms", 1e3), ("us", 1e6), ("ns", 1e9)])
+def test_stamps_in_other_units_from_any_origin(write, unit, scale):
+    stamps = [round(scale * x) + 10**12 for x in TIME]
+    path = write(t=stamps, a=A, b=B)
+    assert read(path, time={"column": "t", "unit": unit}).frame_time == 0.002
+
+
+def test_a_rate_stands_for_stamps(write):
+    assert read(write(a=A, b=B), time=None, rate_hz=500).frame_time == 1 / 500
+
+
+def test_missing_rows_of_a_clock_are_not_observed(write):
+    kept = np.delete(np.arange(400), [7, 100, 101])
+    rows = np.sort(np.append(kept, [50, 51]))
+    late = TIME[rows] + np.random.default_rng(0).uniform(0, 5e-4, len(rows)).cumsum()
+    path = write(t=late, k=rows * 2, a=A[rows], b=B[rows], u=A[rows])
+    for ways in (
+        {"clock": {"column": "k", "unit": "ms"}},
+        {"time": {"column": "k", "unit": "ms"}, "drop_repeats": True},
+        {"time": {"column": "t", "unit": "ms"}, "clock": "k"},
+    ):
+        inputs = {n: {"column": "u", "unit": "N m"} for n in ("torque_1", "torque_2")}
+        recording = read(path, DRIVEN, inputs=inputs, **ways)
+        seen = np.isfinite(recording.observed[:, 0])
+        assert recording.frame_time == 0.002
+        assert np.array_equal(np.flatnonzero(~seen), [7, 100, 101])
+        assert np.array_equal(recording.observed[seen, 0], A[kept])
+        assert np.array_equal(recording.input[[6, 7, 99, 101], 0], A[[6, 6, 99, 99]])
+
+
+def test_what_is_read_can_be_cut(write):
+    path = write(t=TIME, a=A, b=B)
+    settings = config(path)
+    window = cut(
+        table.read(settings, "run", path, FREE),
+        *(50, 350, FREE, settings.smoothing.build()),
+        derive_velocities=settings.derives_velocities,
+        measured_states=settings.measured_states,
+    )
+    assert window.states[:, 2] == pytest.approx(12 * np.cos(3 * TIME[50:350]), abs=1e-3)
+
+
+# Files
+
+
+def test_delimiters_comments_and_names(tmp_path):
+    rows = np.stack([TIME, A, B], axis=1)
+    for name, options, csv in (
+        ("tab.csv", {"delimiter": "\t", "header": "t\ta\tb", "comments": ""}, {}),
+        ("spaces.txt", {"header": "t a b"}, {}),
+        ("semicolon.csv", {"delimiter": "; ", "header": "logged by me\nt; a; b"}, {}),
+        ("quoted.csv", {"delimiter": ",", "header": '"t", "a","b"', "comments": ""}, {}),
+        ("trailing.csv", {"delimiter": ",", "header": "t,a,b", "newline": ",\n"}, {}),
+        ("bar.csv", {"delimiter": "|", "header": "t|a|b"}, {"delimiter": "|"}),
+    ):
+        np.savetxt(tmp_path / name, rows, fmt="%.17g", **options)
+        observed = read(str(tmp_path / name), csv=csv).observed[:, :2]
+        assert np.array_equal(observed, rows[:, 1:]), name
+
+
+def test_a_table_without_names_and_one_with_decimal_commas(tmp_path):
+    path = tmp_path / "run.csv"
+    np.savetxt(path, np.stack([A, B], axis=1), fmt="%.17g", delimiter=",")
+    channels = {"q0": {"column": 0, "unit": "rad"}, "q1": {"column": 1, "unit": "rad"}}
+    settings = {"channels": channels, "time": None, "rate_hz": 500}
+    refused(str(path), ["holds numbers", "csv: {header: false}"], **settings)
+    observed = read(str(path), csv={"header": False}, **settings).observed
+    assert np.array_equal(observed[:, 0], A)
+    text = path.read_text().replace(",", ";").replace(".", ",")
+    path.write_text("a;b\n" + text)
+    refused(str(path), ["text", 'decimal: ","'], time=None, rate_hz=500)
+    observed = read(str(path), csv={"decimal": ","}, time=None, rate_hz=500).observed
+    assert observed[:, 1] == pytest.approx(B, abs=1e-14)
+
+
+def test_netcdf(tmp_path):
+    import xarray as xr
+
+    path = tmp_path / "run.nc"
+    columns = {"a": ("row", A), "b": ("row", B), "wide": (("row", "axis"), np.zeros((400, 3)))}
+    stamps = {"t": ("row", TIME, {"units": "seconds since 2024-01-01"})}
+    xr.Dataset(columns | {"short": ("other", B[:30])}, stamps).to_netcdf(path)
+    assert np.array_equal(read(str(path)).observed[:, 0], A)
+    wide = ANGLES | {"q0": {"column": "wide", "unit": "rad"}}
+    refused(str(path), ["'wide'", "('row', 'axis')"], channels=wide)
+    short = ANGLES | {"q0": {"column": "short", "unit": "rad"}}
+    refused(str(path), ["one dimension", "short over other"], channels=short)
+    path.write_bytes(path.read_bytes()[:200])
+    refused(str(path), ["not a readable NetCDF"])
+
+
+def test_parquet_or_what_it_needs(tmp_path, monkeypatch):
+    import pandas as pd
+
+    path = tmp_path / "run.parquet"
+    path.write_bytes(b"PAR1 and so on")
+    frame = pd.DataFrame({"t": TIME, "a": A, "b": B})
+    monkeypatch.setattr(pd, "read_parquet", lambda path: frame)
+    assert np.array_equal(read(str(path)).observed[:, 0], A)
+
+    def without(path):
+        raise ImportError
+
+    monkeypatch.setattr(pd, "read_parquet", without)
+    refused(str(path), ["pip install pyarrow", "CSV"])
+
+
+def test_files_are_looked_for_beside_the_experiment_first(tmp_path, monkeypatch):
+    places = [tmp_path / name for name in ("experiment", "environment", "work/data")]
+    monkeypatch.setenv(table.FOLDER_VARIABLE, str(places[1]))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    settings = config(["mine/run_1.csv", "/somewhere/run_2.csv"])
+
+    def found():
+        return table.files(settings, str(places[0]))
+
+    assert found() == {
+        "run_1": str(places[0] / "mine/run_1.csv"),
+        "run_2": "/somewhere/run_2.csv",
+    }
+    for place in reversed(places):
+        (place / "mine").mkdir(parents=True)
+        (place / "mine/run_1.csv").touch()
+        assert Path(found()["run_1"]).resolve() == place / "mine/run_1.csv"
+
+
+def test_files_that_no_window_names_are_not_asked_for():
+    settings = config(["a.csv", "b.csv", "c.csv"], train=[{"run": "a"}], test=[{"run": "c"}])
+    assert list(table.files(settings, ".")) == ["a", "c"]
+
+
+def test_names_of_runs():
+    assert config({0: "x/run 1.csv", "slow": "y.csv"}).files == {
+        "0": "x/run 1.csv",
+        "slow": "y.csv",
+    }
+    invalid(["'run'", "x/run.csv", "y/run.nc", "run_a"], ["x/run.csv", "y/run.nc"])
+    invalid(["name holds letters"], ["run 1.csv"])
+    invalid(["named twice"], {"a": "run.csv", "b": "run.csv"})
+    invalid(["list of files"], 3)
+
+
+# Windows
+
+
+def test_windows_in_seconds_frames_and_whole():
+    settings = config(
+        ["run_1.csv", "run_2.csv", "run_3.csv"],
+        train=[{"run": "run_1", "seconds": [0, 4], "name": "slow"}, {"run": "run_3"}],
+        test=[{"run": "run_1", "seconds": [4, 5]}, {"run": "run_2", "frames": [10, 90]}],
+    )
+    assert settings.resolve(None, float("nan")) == []
+    assert settings.resolve({"run_1": 3000, "run_2": 100, "run_3": 700}, 0.002) == [
+        Window("train", "run_1", 0, 2000, "slow"),
+        Window("train", "run_3", 0, 700, ""),
+        Window("test", "run_1", 2000, 2500, ""),
+        Window("test", "run_2", 10, 90, ""),
+    ]
+    with pytest.raises(
+        PdsimError, match=r"run_1: seconds \[0.0, 4.0\], .* 1,500 frames, that is 3 s"
+    ):
+        settings.resolve({"run_1": 1500, "run_2": 100, "run_3": 700}, 0.002)
+
+
+def test_what_the_config_alone_knows():
+    frames = {"train": [{"run": "run", "frames": [0, 100]}]}
+    assert config("run.csv", **frames).resolve(None, 0.0) == [Window("train", "run", 0, 100, "")]
+    seconds = {"train": [{"run": "run", "seconds": [0, 1]}]}
+    assert config("run.csv", **seconds).resolve(None, 0.0) == []
+    known = config("run.csv", resample={"rate_hz": 250}, **seconds)
+    assert known.resolve(None, 0.0) == [Window("train", "run", 0, 250, "")]
+
+
+def test_by_default_all_that_is_not_held_out_is_learned_from():
+    settings = config(["a.csv", "b.csv"], test=[{"run": "b", "frames": [0, 50]}])
+    windows = settings.resolve({"a": 100, "b": 100}, 0.01)
+    assert windows == [Window("train", "a", 0, 100, ""), Window("test", "b", 0, 50, "")]
+    invalid(["every run is in test"], ["a.csv"], test=[{"run": "a"}])
+
+
+def test_a_share_is_kept_for_testing():
+    settings = config(["a.csv", "b.csv"], test_share=0.25)
+    assert settings.resolve({"a": 100, "b": 200}, 0.01) == [
+        Window("train", "a", 0, 75, ""),
+        Window("train", "b", 0, 150, ""),
+        Window("test", "a", 75, 100, ""),
+        Window("test", "b", 150, 200, ""),
+    ]
+    with pytest.raises(PdsimError, match=r"test: run a, frames 45:60, is too short"):
+        settings.resolve({"a": 60, "b": 200}, 0.01)
+
+
+def test_windows_that_cannot_be():
+    window = {"run": "run", "frames": [0, 100]}
+    invalid(
+        ["in test, but 50 of its frames"], train=[window], test=[window | {"frames": [50, 150]}]
+    )
+    invalid(["twice"], train=[window, window])
+    invalid(["there is no run 'rum'", "did you mean 'run'"], train=[{"run": "rum"}])
+    invalid(["frames and seconds"], train=[window | {"seconds": [0, 1]}])
+    invalid(["end after it"], train=[{"run": "run", "seconds": [2, 1]}])
+    invalid(["a window needs 20"], train=[window | {"frames": [0, 19]}])
+    invalid(["longer than smoothing.frames (101)"], train=[window], smoothing={"frames": 101})
+    invalid(["test and test_share"], test=[window], test_share=0.5)
+    seconds = [{"run": "run", "seconds": [0, 1]}], [{"run": "run", "seconds": [0.9, 2]}]
+    late = config("run.csv", train=seconds[0], test=seconds[1])
+    with pytest.raises(PdsimError, match=r"recording: .* 10 of its frames"):
+        late.resolve({"run": 300}, 0.01)
+
+
+# What is refused
+
+
+def test_time_must_be_told_once():
+    invalid(["time is given twice"], rate_hz=500)
+    invalid(["needs time"], time=None)
+    invalid(["less than or equal to 1000000"], time=None, rate_hz=1e12)
+    invalid(["exclude each other"], clock="k", drop_repeats=True)
+    invalid(["add time"], time=None, rate_hz=500, drop_repeats=True)
+    invalid(["'rad' cannot be converted to 's'", "ms"], time={"column": "t", "unit": "rad"})
+
+
+def test_channels_that_contradict_themselves():
+    q1 = ANGLES["q1"]
+    invalid(["minus and plus"], channels=ANGLES | {"q1": q1 | {"minus": "q0", "plus": "q0"}})
+    invalid(["'q9' is not among"], channels=ANGLES | {"q1": q1 | {"minus": "q9"}})
+    invalid(["itself"], channels=ANGLES | {"q1": q1 | {"minus": "q1"}})
+    circle = {"q0": ANGLES["q0"] | {"plus": "q1"}, "q1": q1 | {"plus": "q0"}}
+    invalid(["circle"], channels=circle)
+    invalid(["either column or constant"], inputs={"u": {"unit": "N"}})
+    invalid(["'furlong' is not known"], channels={"q0": {"column": "a", "unit": "furlong"}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"channels": ANGLES | {"qq1": ANGLES["q1"]}}, ["channels.qq1", "did you mean"]),
+        (
+            {"channels": ANGLES | {"q1": {"column": "b", "unit": "mm"}}},
+            ["recording.channels.q1.unit", "'mm'", "rad, mrad, deg"],
+        ),
+        ({"channels": {"q0": ANGLES["q0"]}}, ["recording.channels.q1", "smoothing needs"]),
+        ({"states": "channels"}, ["recording.channels.dq0", "states: channels"]),
+        ({"inputs": {}}, ["recording.inputs.torque_1", "constant: 0"]),
+        ({"truth": {"mas_1": 1.0}}, ["recording.truth.mas_1", "'mass_1'"]),
+        (
+            {
+                "channels": ANGLES | {"dq0": {"column": "a", "unit": "rad/s"}},
+                "derive_velocities": True,
+            },
+            ["recording.derive_velocities", "dq0"],
+        ),
+    ],
+)
+def test_what_does_not_fit_the_system(changes, words):
+    inputs = {n: {"column": "u", "unit": "N m"} for n in ("torque_1", "torque_2")}
+    with pytest.raises(PdsimError) as error:
+        table.check(config("run.csv", **({"inputs": inputs} | changes)), DRIVEN)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_inputs_of_a_system_that_has_none():
+    settings = config("run.csv", inputs={"torque_1": {"constant": 0, "unit": "N m"}})
+    with pytest.raises(PdsimError, match="has none"):
+        table.check(settings, FREE)
+
+
+def test_files_that_are_no_tables(tmp_path):
+    path = tmp_path / "run.csv"
+    refused(str(tmp_path), ["is a folder"])
+    refused(str(path), ["no such file", table.FOLDER_VARIABLE])
+    for content, words in (
+        (b"", ["is empty"]),
+        (b"# a comment\n\n", ["holds no table"]),
+        (b"t,a,b\n", ["no row below"]),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", ["binary", "CSV"]),
+        ("t,a,b,\u00b0\n1,2,3,4\n".encode("latin-1"), ["0xb0 in line 1", "encoding: latin-1"]),
+        ("t,a,b\n1,2,3\n".encode("utf-16"), ["UTF-16"]),
+        (b"t,a,b\n1,2,3\n1,2,3,4\n", ["row 2 has 4 cells", "3 columns"]),
+        (b"t,a,b\n" + b"1,2,3,4\n" * 30, ["row 1 has 4 cells"]),
+        (b"t,a,a,b\n1,2,3,4\n", ["2 columns are called 'a'"]),
+        (b"t,a\n1,2\n", ["no column 'b'", "there are: t, a"]),
+        (b"t,a,b\n0,0,0\n1,1,1\n", ["2 rows", "20 or more"]),
+    ):
+        path.write_bytes(content)
+        refused(str(path), [str(path), *words])
+    path.write_text("\ufeff" + "t,a,b,\u00b0\n" + "0,0,0,0\n" * 30, encoding="utf-8")
+    refused(str(path), ["all 30 rows have the same time"])
+    path.write_bytes("t,a,b,\u00b0\n".encode("latin-1") + b"0,0,0,0\n" * 30)
+    refused(str(path), ["same time"], csv={"encoding": "latin-1"})
+    refused(str(path), ["recording.csv.encoding"], csv={"encoding": "klingon"})
+
+
+def test_cells_that_are_no_measurements(write):
+    a = [*A[:100], "lost", *A[101:]]
+    refused(write(t=TIME, a=a, b=B), ["'a'", "1 of 400 rows (0.25 %)", "'lost' in row 101"])
+    refused(write(t=TIME, a=[*A[:399], "inf"], b=B), ["infinite in 1 of 400", "row 400"])
+    refused(write(t=TIME, a=[*A[:399], "1e300"], b=B), ["beyond", "1e+300 rad", "row 400"])
+    refused(write(t=["", *TIME[1:]], a=A, b=B), ["no time in 1 of 400", "row 1"])
+    refused(write(t=TIME, a=[""] * 400, b=B), ["channel q0", "no number"])
+    inputs = {n: {"column": "u", "unit": "N m"} for n in ("torque_1", "torque_2")}
+    path = write(t=TIME, a=A, b=B, u=[*A[:9], "", *A[10:]])
+    refused(path, ["torque_1", "1 of 400", "row 10"], system=DRIVEN, inputs=inputs)
+
+
+def test_a_row_that_is_commented_out_does_not_close_up(write):
+    path = write(t=TIME, a=A, b=B)
+    text = Path(path).read_text().split("\n")
+    text[100] = "#" + text[100]
+    Path(path).write_text("\n".join(text))
+    refused(path, ["'t'", "text", "row 100"])
+
+
+def test_suspicious_columns_are_told(write, caplog):
+    with caplog.at_level(logging.WARNING):
+        read(write(t=TIME, a=A, b=B))
+        assert caplog.text == ""
+        read(write(t=TIME, a=np.ones(400), b=B))
+        assert "all rows hold 1" in caplog.text
+        lost = np.where(np.arange(400) % 50 < 3, 9999, B)
+        read(write(t=TIME, a=A, b=lost))
+        assert "24 rows hold 9999" in caplog.text and "missing: [9999]" in caplog.text
+        caplog.clear()
+        read(write(t=TIME, a=A, b=lost), missing=[9999])
+        read(
+            write(t=TIME, a=A, b=lost), channels=ANGLES | {"q1": ANGLES["q1"] | {"missing": [9999]}}
+        )
+        assert caplog.text == ""
+
+
+# Units
+
+
+def test_units():
+    assert conversion("deg", "rad") == pytest.approx(np.pi / 180)
+    assert conversion("rpm", "rad/s") == pytest.approx(2 * np.pi / 60)
+    for text, factor in (
+        *(("mN m", 1e-3), ("mNm", 1e-3), ("Nm", 1), ("N·m", 1), ("kN*m", 1e3)),
+        *(("g cm^2/s^2", 1e-7), ("kg m²/s²", 1), ("J", 1)),
+    ):
+        assert conversion(text, "N m") == pytest.approx(factor), text
+    assert conversion("mm/s/s", "m/s^2") == pytest.approx(1e-3)
+    assert conversion("strange", "strange") == 1.0
+    assert unit("g").factor == 1e-3 and unit("g0").factor == 9.80665
+
+
+@pytest.mark.parametrize(("given", "wanted"), [("Hz", "rad/s"), ("N", "N m"), ("1", "rad")])
+def test_units_of_different_things(given, wanted):
+    with pytest.raises(ValueError, match="units that can"):
+        conversion(given, wanted)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "m/s kg", "m//s", "degrees", "m^", "m^x", "kkg", "mdeg", "3 m"]
+)
+def test_what_is_no_unit(text):
+    with pytest.raises(ValueError, match="unit"):
+        unit(text)
+
+
+# Real robots
+
+PENDUBOT = {
+    "q0": {"column": "pos_meas1", "unit": "rad"},
+    "q1": {"column": "pos_meas2", "unit": "rad"},
+    "dq0": {"column": "vel_meas1", "unit": "rad/s"},
+    "dq1": {"column": "vel_meas2", "unit": "rad/s"},
+}
+
+
+def pendubot(data, run, **changes):
+    path = str(data / f"dfki_pendubot/trajectory_0{run}.csv")
+    inputs = {f"torque_{i}": {"column": f"tau_meas{i}", "unit": "N m"} for i in (1, 2)}
+    values = {"time": {"column": "time"}, "channels": PENDUBOT, "inputs": inputs}
+    return table.read(config(path, **(values | changes)), "run", path, DRIVEN)
+
+
+def test_a_pendubot_that_stamped_a_few_rows_late(data):
+    with pytest.raises(PdsimError, match=r"4,997 stamps; .*to 3\.3 ms; 0\.14 %") as error:
+        pendubot(data, 0)
+    assert "resample: {rate_hz: 500" in str(error.value) and "do not" in str(error.value)
+    with pytest.raises(PdsimError, match=r"7 of 4,996 steps"):
+        pendubot(data, 0, drop_repeats=True)
+    recording = pendubot(data, 0, resample={"rate_hz": 500})
+    assert recording.observed.shape == (5000, 4) and recording.frame_time == 0.002
+    assert np.isfinite(recording.observed).all() and recording.input.shape == (5000, 2)
+    derived = np.gradient(recording.observed[:, 0], 0.002)
+    assert np.corrcoef(derived, recording.observed[:, 2])[0, 1] > 0.98
+
+
+def test_a_panda_whose_logger_jitters_and_whose_clock_does_not(data):
+    """Differences of positions agree with measured rates by the clock, and not by the stamps."""
+    path = str(data / "panda_log/exciting_trajectory_1.csv")
+    channels = {
+        **{f"q{i}": {"column": f"q{i + 1}", "unit": "rad"} for i in (0, 1)},
+        **{f"dq{i}": {"column": f"dq{i + 1}", "unit": "rad/s"} for i in (0, 1)},
+    }
+    settings = {"channels": channels, "time": {"column": "time"}}
+
+    def disagreement(recording):
+        q, frame_time = recording.observed, recording.frame_time
+        rates = (q[2:, :2] - q[:-2, :2]) / (2 * frame_time)
+        return np.sqrt(np.nanmean((rates - q[1:-1, 2:]) ** 2, axis=0))
+
+    refused(path, ["20,544 stamps", "0.7 ms to 8.81 ms", "82 %"], **settings)
+    refused(path, ["whole periods"], **settings, drop_repeats=True)
+    stamped = read(path, **settings, resample={"rate_hz": 1000})
+    assert (disagreement(stamped) > 0.1).all()
+    clocked = read(path, **settings, clock="clock")
+    assert clocked.frame_time == 0.001 and clocked.frames == 21000
+    assert np.isfinite(clocked.observed[:, 0]).sum() == 20544 - 1253
+    assert (disagreement(clocked) < 0.012).all()
