@@ -3,7 +3,7 @@
 import numpy as np
 
 from pdsim.figures import style
-from pdsim.figures.figure import Figure, Request
+from pdsim.figures.figure import Figure, Request, detailed
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.runtime.files import read_dataset
@@ -128,5 +128,5 @@ FIGURE = Figure(
     "each of them.",
     draw=draw,
     of_each_run=True,
-    applies=lambda experiment, budget, identity: experiment.shows(identity),
+    applies=detailed,
 )
