@@ -95,7 +95,7 @@ def test_combinations_are_shown_where_the_system_knows_them(held_out, written):
     text = written(held_out)
     assert text.count("combination unit 5 % median 95 %") == 1
     assert "ratio m/m" in text
-    assert "need not be determined one by one" in text
+    assert "A single parameter need not be determined" in text
 
 
 def test_without_a_test_set_nothing_is_called_held_out(training_only, written):
