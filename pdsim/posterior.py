@@ -15,8 +15,8 @@ import jax
 import numpy as np
 import xarray as xr
 
-from pdsim.runtime.files import read_dataset
 from pdsim.parameters import ParameterSpace
+from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import Simulator
 
 

@@ -5,7 +5,8 @@ recordings, inputs, start states and truths from. It holds
 
 - ``observed``: what the sensors showed, NaN where nothing was observed and beyond a trajectory's
   ``length``,
-- ``inputs``: (trajectory, time, input), where the system has some; row k acts from frame k to k + 1,
+- ``inputs``: (trajectory, time, input), where the system has some; row k acts from frame k to the
+  next,
 - ``states``: (trajectory, time, state) estimated states, first guesses of the windows' starts,
 - ``start``, ``start_covariance``: state at frame 0 and the covariance of its error,
 - ``truth``: (trajectory, system_parameter), NaN where not known; ``population_mean`` and
@@ -23,7 +24,6 @@ from pdsim.parameters import ParameterSpace
 from pdsim.recordings.recording import Recording
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.system import POSITIONS, Quantity, System
-
 
 # Stamps of two recordings at one rate give their frame times to so many digits.
 _SAME_RATE = 1e-4

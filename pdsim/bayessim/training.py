@@ -13,8 +13,8 @@ import optax
 
 from pdsim.bayessim.config import DensityConfig
 from pdsim.bayessim.density import Layer, Network, features, head
-from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.checkpoint import Checkpoint, load, save
+from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.progress import Progress
 
 log = logging.getLogger(__name__)

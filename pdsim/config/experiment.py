@@ -54,7 +54,9 @@ class ExperimentConfig(Section):
         for what, values in (("runs", names), ("seeds", list(self.seeds))):
             twice = [value for i, value in enumerate(values) if value in values[:i]]
             if twice:
-                raise ValueError(f"{what}: {twice[0]!r} is there twice; give each a name of its own")
+                raise ValueError(
+                    f"{what}: {twice[0]!r} is there twice; give each a name of its own"
+                )
         if not all(0 <= seed < 2**32 for seed in self.seeds):
             raise ValueError(f"seeds must be from 0 to {2**32 - 1} (got {list(self.seeds)})")
         known = {*names, *registry.NAMES["inference"]}
@@ -130,6 +132,10 @@ class ExperimentConfig(Section):
     def holds_out(self) -> bool:
         """Whether there is a test set."""
         return self.recording.holds_out
+
+    def sections(self, *names: str) -> str:
+        """Return some sections as JSON."""
+        return self.model_dump_json(include=set(names))
 
     def system(self):
         """Build the system."""

@@ -90,7 +90,9 @@ class Run(RunChoice):
     def _check(self) -> "Run":
         known = registry.NAMES["inference"]
         if self.name in _FOLDERS:
-            raise ValueError(f"name: {self.name!r} is a folder of its own in results; choose another")
+            raise ValueError(
+                f"name: {self.name!r} is a folder of its own in results; choose another"
+            )
         if self.method not in known:
             raise ValueError(
                 f"method: no such estimator (got {self.method!r}){close_name(self.method, known)}"

@@ -114,9 +114,7 @@ _PARTS = {
 }
 
 
-def slice_of(
-    stage: str, experiment: "ExperimentConfig", *, run: str = "", budget: str = ""
-) -> Any:
+def slice_of(stage: str, experiment: "ExperimentConfig", *, run: str = "", budget: str = "") -> Any:
     """Cut a stage's slice out of an experiment.
 
     Args:

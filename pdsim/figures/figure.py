@@ -60,7 +60,8 @@ class Figure:
     draw: Callable[[Request], None]
     of_each_run: bool = False
     members: str = "estimators"
-    applies: Callable[["ExperimentConfig", BudgetConfig, Identity | None], bool] = (
+    # The identity is None for a figure of the whole experiment; entries know which they are.
+    applies: Callable[["ExperimentConfig", BudgetConfig, Any], bool] = (
         lambda experiment, budget, identity: True
     )
 

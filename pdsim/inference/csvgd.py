@@ -17,8 +17,8 @@ step (``particles.move``, ``gauss_newton``), in two ways, by the setting ``desce
 Both were run on the training window of the experiment ibm_chaotic, ten windows, with 20 particles
 and 10,000 evaluations, seed 0. The energy score of the draws' roll-outs over that window was 0.20
 with ``gauss_newton`` as it is and 0.12 with whole Newton steps (``step_size`` 1). With ``gradient``
-as it is the score was 0.37, and 0.42 to 0.54 with a step size of 0.03 or 0.003, with defects
-tightened to 0.1 only, or with a limit of the gradient.
+as it is the score was 0.37, and 0.42 to 0.54 with step sizes of 0.03 (also with σ_def ending at
+0.1) and 0.003, and with scores no longer than 100.
 """
 
 from typing import Any, Literal

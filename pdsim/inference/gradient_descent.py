@@ -14,9 +14,9 @@ off by a third of its standard deviation, and that comes out 2.8 times too small
 (tests/inference/test_closed_form.py).
 
 Inside the limits g_lim = 0, so a multiplier that rose while a particle was outside stays, and goes
-on pushing inwards. Steps that are too long throw particles out of the box and bend the posterior
-away from the limit: with a Gaussian inside the box, 0.01 was right and 0.03 was not at every length
-of the run.
+on pushing inwards. Steps that are too long throw particles out of the box and so distort the
+posterior: of a Gaussian inside the box the covariance was right after 1000 and 2000 iterations with
+a step size of 0.01, but after 2000 with 0.03 it was up to 1.7 times too large.
 
 - Algorithm 1 prints ṡ = g_def, with which a particle would never use the observations to place its
   windows: the shooting variables descend the Lagrangian of Eq. 8, as θ does.

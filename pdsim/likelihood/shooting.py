@@ -154,9 +154,7 @@ class ShootingProblem:
             # Channel and frame in front of the batch, and what is saved for the end behind it.
             return jnp.stack([jnp.moveaxis(x, -1, 0) for x in channels]), jnp.moveaxis(end, -1, 0)
 
-        (observed, end), (slopes, end_slopes) = tangents(
-            shown, unit, start, with_start=windowed
-        )
+        (observed, end), (slopes, end_slopes) = tangents(shown, unit, start, with_start=windowed)
         # (channel, frame, 1, trajectory, window), to go with a batch of particles.
         target, precision = (jnp.stack(x)[:, :, None] for x in (self.targets, self.precisions))
         residuals = _observations_last(precision * (observed - target))

@@ -32,6 +32,4 @@ def _held_out(evidence: Evidence) -> Score:
     return log_likelihood(evidence.observed[test], evidence.simulated[test], evidence.noise)
 
 
-METRICS = (
-    Metric("log_likelihood", "log likelihood [nat]", _held_out, "high", held_out=True),
-)
+METRICS = (Metric("log_likelihood", "log likelihood [nat]", _held_out, "high", held_out=True),)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pdsim.metrics.score import Score
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import write_text
-from pdsim.metrics.score import Score
 
 # Whose posterior it is, and what is said of it.
 IDENTITY = ("experiment", "run", "method", "shooting", "seed")

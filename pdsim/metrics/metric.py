@@ -107,7 +107,9 @@ class Evidence:
         seen = np.isfinite(self.observed[self.test]).any(axis=(0, 1))
         scale = self.spread[seen]
         real = self.observed[self.test, :frames][..., seen] / scale
-        return real.reshape(len(real), -1), pool(self.simulated[self.test, :, :frames][..., seen] / scale)
+        return real.reshape(len(real), -1), pool(
+            self.simulated[self.test, :, :frames][..., seen] / scale
+        )
 
     @cached_property
     def truth(self) -> np.ndarray | None:

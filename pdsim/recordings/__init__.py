@@ -1,6 +1,14 @@
 """Data sources, one file each: where recordings come from and what is wrong with them.
 
-A source has a ``Config`` section, ``files(config, folders)``, the raw file or files of each run, and
-``read(config, run, path, system) -> Recording``, one whole run. What is done to every recording, cut
-windows and start states, is in ``cut``.
+A source is a module with
+
+- ``Config``, its section of the experiment,
+- ``check(config, system)``, which refuses what cannot go together,
+- ``channels(config, system)``, the names of the channels that hold values,
+- ``truths(config, defaults)``, true system parameters of the training runs, where known,
+- ``files(config, folder)``, the raw file of each run, and
+- ``read(config, run, path, system)``, one whole run as a ``Recording``,
+
+and, if it makes its recordings itself, ``make(config, defaults, folder)`` and ``made(folder)``. What
+happens to every recording, windows and start states, is in ``cut``.
 """

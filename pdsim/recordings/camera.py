@@ -93,7 +93,8 @@ class Config(NumberedRuns):
         for window in self.windows("train") + self.windows("test"):
             if window.run >= camera.run_count:
                 raise ValueError(
-                    f"run {window.run} does not exist: the camera records {camera.run_count}, from 0"
+                    f"run {window.run} does not exist: the camera records "
+                    f"{camera.run_count}, from 0"
                 )
             if window.frames[1] > camera.frame_count:
                 raise ValueError(
@@ -180,7 +181,6 @@ def make(config: Config, defaults: Mapping[str, float], folder: Path) -> None:
         truth[str(run)] = values
     text = json.dumps(truth, indent=1, sort_keys=True)
     (folder / TRUTH_FILE).write_text(text + "\n", encoding="utf-8")
-
 
 
 def constrained_accelerations(angles, rates, p) -> np.ndarray:

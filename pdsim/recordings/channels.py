@@ -134,7 +134,8 @@ def check_references(channels: Mapping[str, ChannelConfig]) -> None:
         ValueError: says which.
     """
     for name, channel in channels.items():
-        seen, other = [name], channel.plus
+        seen: list[str] = [name]
+        other = channel.plus
         named = channel.minus or channel.plus
         if named is not None and named not in channels:
             raise ValueError(
@@ -142,7 +143,7 @@ def check_references(channels: Mapping[str, ChannelConfig]) -> None:
             )
         if channel.minus == name:
             raise ValueError(f"channels.{name}: minus names the channel itself")
-        while other in channels:
+        while other is not None and other in channels:
             if other in seen:
                 raise ValueError(f"channels: plus leads in a circle: {' + '.join([*seen, other])}")
             seen.append(other)

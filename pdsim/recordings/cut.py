@@ -56,8 +56,8 @@ def cut(
     position = observed[:, [channel for channel, _ in places]]
     if not np.isfinite(position[window]).any(axis=0).all():
         raise PdsimError(
-            f"{run.source}: in frames {first}:{last} of run {run.run} a position was not observed at "
-            "all; choose another window"
+            f"{run.source}: in frames {first}:{last} of run {run.run} a position was not observed "
+            "at all; choose another window"
         )
     filled = _filled(position)
     if derive_velocities:

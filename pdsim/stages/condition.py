@@ -7,15 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pdsim.runtime import device
 from pdsim.bayessim.conditioning import conditioned
 from pdsim.bayessim.sampling import Draws, draw_inside
 from pdsim.config.runs import Identity
 from pdsim.config.slices import Condition
-from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.problem import Position
 from pdsim.posterior import assemble
+from pdsim.runtime import device
+from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.simulator import build_simulator
 
 log = logging.getLogger(__name__)

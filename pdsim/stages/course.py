@@ -49,7 +49,7 @@ def course(
     used, seconds = snapshots["rollouts"].values, snapshots["seconds"].values
     test = is_test(whole)
     if not test.any():
-        raise PdsimError(f"{trajectories}: no recording is held out, so there is no course to score")
+        raise PdsimError(f"{trajectories}: no recording is held out: there is no course to score")
     noise = channel_noise(options.likelihood, whole)
     shape = (whole.sizes["time"] - 1, whole.sizes["channel"])
     rows = []

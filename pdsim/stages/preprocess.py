@@ -58,10 +58,10 @@ def preprocess(options: Preprocess, *, raw: Mapping[str, str], output: str) -> N
     )
     population = source.population(config) if hasattr(source, "population") else None
     if population is not None:
-        names = list(population.parameters)
+        names, covariance = list(population.parameters), np.array(population.covariance)
         data = data.assign(
             population_mean=("parameter", np.array(population.mean)),
-            population_covariance=(("parameter", "other_parameter"), np.array(population.covariance)),
+            population_covariance=(("parameter", "other_parameter"), covariance),
         ).assign_coords(parameter=names, other_parameter=names)
     write_dataset(output, data)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from pdsim.runtime import device
 from pdsim.bayessim.config import split_variant
 from pdsim.bayessim.density import as_arrays, network
 from pdsim.bayessim.scaling import scaling
 from pdsim.bayessim.training import train as fit
 from pdsim.config.slices import Statistics
+from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
@@ -20,9 +20,7 @@ from pdsim.stages import modules
 log = logging.getLogger(__name__)
 
 
-def train(
-    options: Statistics, *, variant: str, seed: int, statistics: str, output: str
-) -> None:
+def train(options: Statistics, *, variant: str, seed: int, statistics: str, output: str) -> None:
     """Train a variant, and write its network with its losses.
 
     Args:

@@ -70,9 +70,7 @@ def tune(
     simulator = build_simulator(options.simulator)
     whole = select(read_dataset(trajectories), "train")
     seen = first_part(whole, options.tuning.share)
-    problem = build_problem(
-        simulator, options.likelihood, seen, entry.shooting, options.precision
-    )
+    problem = build_problem(simulator, options.likelihood, seen, entry.shooting, options.precision)
     model = registry.load("inference", entry.method).Settings
     trials = []
     for settings in entry.trials():

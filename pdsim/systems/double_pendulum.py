@@ -1,4 +1,4 @@
-"""The planar double pendulum: two rigid links, two hinges, friction, and motors where there are some.
+"""The planar double pendulum: two rigid links, two hinges, friction, and motors if it has some.
 
 Conventions. ``q0`` is the absolute angle a of link 1 (0 = hanging), ``q1`` the angle of link 2
 relative to link 1, so b = q0 + q1 is the absolute angle of link 2. Each link carries a frame at
@@ -21,7 +21,7 @@ the kinetic energy is ½ J1 ȧ² + ½ J2 ḃ² + C ȧ ḃ, the potential energy
 with G1y = g (m1 y1 + m2 l), G1x = g m1 x1, G2y = g m2 y2, G2x = g m2 x2. Free motion determines
 these coefficients up to one common factor only.
 
-With ``motors`` a torque τ_i acts in each joint, on the link and back on what holds it. A motor of
+With ``motors`` a torque τ_i acts in each joint, on the link and back on what holds it. The motor of
 joint i adds ½ R_i q̇_i² to the kinetic energy, R_i its rotor's inertia times the square of the gear's
 ratio, and dry friction −d_i tanh(q̇_i / ε) to the torque. In the absolute angles
 
@@ -33,7 +33,7 @@ stores and recomputes several times as many numbers.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -130,9 +130,8 @@ def _inertia_coupling(k: Coefficients, C):
     return C if k.motors is None else C - k.motors.R2
 
 
-def _driven(k: Coefficients, va, vw, torque):
+def _driven(m: Motors, va, vw, torque):
     """Torques of the motors less dry friction, (joint 1, joint 2)."""
-    m = k.motors
     return (
         torque[0] - m.d1 * jnp.tanh(va / m.epsilon),
         torque[1] - m.d2 * jnp.tanh(vw / m.epsilon),
@@ -150,7 +149,7 @@ def _solve(k: Coefficients, state, torque):
     right_1 = D * vb * vb - (k.G1y * sa + k.G1x * ca) - k.f1 * va + viscous
     right_2 = -D * va * va - (k.G2y * sb + k.G2x * cb) - viscous
     if k.motors is not None:
-        t1, t2 = _driven(k, va, vw, torque)
+        t1, t2 = _driven(k.motors, va, vw, torque)
         right_1, right_2 = right_1 + (t1 - t2), right_2 + t2
     C = _inertia_coupling(k, C)
     # Division, and not a shared reciprocal: XLA computes a quotient once and a product per user.
@@ -210,7 +209,8 @@ def _accelerations_adjoint(residuals, cotangent):
     relative = nu_1 - nu_2
     bar_va = centrifugal - nu_1 * k.f1 - 2 * D * va * nu_2
     bar_vw = centrifugal + relative * k.f2
-    bar_motors, bar_torque = None, ()
+    bar_motors: Motors | None = None
+    bar_torque: tuple = ()
     if k.motors is not None:
         m = k.motors
         share_1, share_2 = jnp.tanh(va / m.epsilon), jnp.tanh(vw / m.epsilon)
@@ -261,7 +261,11 @@ def _link(i: int) -> dict[str, SystemParameter]:
     return {
         f"mass_{i}": SystemParameter("kg", 0.1, f"mass of link {i}", f"$m_{i}$", positive=True),
         f"inertia_{i}": SystemParameter(
-            "kg m^2", 1e-4, f"inertia of link {i} about its centre of mass", f"$I_{i}$", positive=True
+            "kg m^2",
+            1e-4,
+            f"inertia of link {i} about its centre of mass",
+            f"$I_{i}$",
+            positive=True,
         ),
         f"com_x_{i}": SystemParameter(
             "m", 0.0, f"centre of mass of link {i}, across the link", f"$x_{i}$"
@@ -309,7 +313,7 @@ class DoublePendulum(ContinuousSystem):
 
     name: ClassVar[str] = "double_pendulum"
     second_order: ClassVar[bool] = True
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
     written_adjoint: bool = True
 
     @property

@@ -20,9 +20,9 @@ def semi_implicit_euler(system, state, input, time, prepared, dt):
 def rk4(system, state, input, time, prepared, dt):
     """The classical Runge–Kutta method, fourth order, four evaluations (Kutta, 1901).
 
-        k1 = f(x, t)                       k2 = f(x + dt/2 · k1, t + dt/2)
-        k3 = f(x + dt/2 · k2, t + dt/2)    k4 = f(x + dt · k3, t + dt)
-        x' = x + dt/6 · (k1 + 2 k2 + 2 k3 + k4)
+    k1 = f(x, t)                       k2 = f(x + dt/2 · k1, t + dt/2)
+    k3 = f(x + dt/2 · k2, t + dt/2)    k4 = f(x + dt · k3, t + dt)
+    x' = x + dt/6 · (k1 + 2 k2 + 2 k3 + k4)
     """
 
     def rates(share, slope):

@@ -1,9 +1,9 @@
 """What a physical system is to the rest of pdsim: named quantities, named parameters, a step.
 
 A system is written for one sample: a state, one set of parameters, one input. Batches (particles,
-recordings, windows, tangents) are made by ``vmap`` in ``pdsim.systems.rollout``. To add a system, a
-file in this folder with ``Options``, a config section of its own, and ``build(options)``, and a line
-in ``pdsim.registry``; ``oscillator`` shows the shortest.
+recordings, windows, tangents) are made by ``vmap`` in ``pdsim.systems.rollout``. To add a system:
+a file in this folder with ``Options``, a config section of its own, and ``build(options)``, and a
+line in ``pdsim.registry``; ``oscillator`` shows the shortest.
 
 A state is a tuple of scalars, one per state variable, unless the system says otherwise in ``unpack``
 and ``pack``. Separate scalars, and not one array, keep the transpose of a step free of pads and

@@ -218,9 +218,7 @@ def options(stage):
 
 def sections(*names):
     """A param: sections of the experiment's config that a rule depends on."""
-    return lambda wildcards: EXPERIMENTS[wildcards.experiment].model_dump_json(
-        include=set(names)
-    )
+    return lambda wildcards: EXPERIMENTS[wildcards.experiment].sections(*names)
 
 
 # Stages whose result depends on the code of the system, and of the source.

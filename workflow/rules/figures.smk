@@ -37,13 +37,19 @@ def figure_inputs(name):
     return files
 
 
-def figure_command(name):
-    """The command that draws a figure."""
-    of_run = "--run {wildcards.run:q} " if FIGURES[name].of_each_run else ""
-    files = " ".join(f"--{kind} {{input.{kind}:q}}" for kind in FIGURES[name].needs)
-    return pdsim(
-        f"plot {name} {{params.file:q}} {of_run}{files} --stem {{params.stem:q}}"
-    )
+def figure_arguments(name):
+    """A param: what the command needs to draw a figure, quoted."""
+
+    def arguments(wildcards, input):
+        words = [name, FILES[wildcards.experiment]]
+        if FIGURES[name].of_each_run:
+            words += ["--run", wildcards.run]
+        for kind in FIGURES[name].needs:
+            files = input.get(kind)
+            words += [f"--{kind}", *([files] if isinstance(files, str) else files)]
+        return shlex.join(words)
+
+    return arguments
 
 
 for figure_name in FIGURES:
@@ -70,7 +76,7 @@ for figure_name in FIGURES:
             mem_mb=growing(3000),
             runtime=growing(20),
         params:
-            file=experiment_file,
+            arguments=figure_arguments(figure_name),
             options=sections(*FIGURES[figure_name].sections),
             caption=FIGURES[figure_name].caption,
             code=code("plot", figure=figure_name),
@@ -78,4 +84,4 @@ for figure_name in FIGURES:
         message:
             f"Drawing {figure_name} of {{wildcards.experiment}}"
         shell:
-            figure_command(figure_name)
+            pdsim("plot {params.arguments} --stem {params.stem:q}")
