@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from pdsim.figures import style
-from pdsim.figures.figure import Figure, Request
+from pdsim.figures.figure import Figure, Request, detailed
 from pdsim.posterior import read_draws
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
@@ -52,7 +52,7 @@ def draw(request: Request) -> None:
 
     def simulate(unit: np.ndarray, later: np.ndarray) -> np.ndarray:
         starts = np.concatenate([data["start"].values[first : first + 1], later])
-        shown = _windows(simulator, unit, starts, data, first, length, begin)[..., seen]
+        shown = simulated_windows(simulator, unit, starts, data, first, length, begin)[..., seen]
         # The last window may reach beyond the recording.
         shown[begin[:, None] + np.arange(length + 1) >= frames] = np.nan
         return shown
@@ -71,12 +71,12 @@ def draw(request: Request) -> None:
             ),
         },
         [channel_labels(data)[channel] for channel in seen],
-        f"{request.title}, shooting windows",
+        f"{request.title} (shooting windows)",
         request.stem,
     )
 
 
-def _windows(
+def simulated_windows(
     simulator: Simulator,
     unit: np.ndarray,
     starts: np.ndarray,
@@ -180,6 +180,10 @@ def _draw_channel(axis, time, recorded, window_times, windows) -> None:
     axis.set_ylim(low - margin, high + margin)
 
 
+def _applies(experiment, budget, identity) -> bool:
+    return detailed(experiment, budget, identity) and identity.shooting == "multiple"
+
+
 FIGURE = Figure(
     needs=("trajectories", "posterior"),
     sections=("title", "simulator"),
@@ -188,7 +192,5 @@ FIGURE = Figure(
     "estimated states. Right, after: the most likely draw.",
     draw=draw,
     of_each_run=True,
-    applies=lambda experiment, budget, identity: (
-        identity.shooting == "multiple" and experiment.shows(identity)
-    ),
+    applies=_applies,
 )
