@@ -16,7 +16,7 @@ from pdsim.runtime.files import read_dataset
 from pdsim.systems.ensemble import first_frame
 from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator, build_simulator
-from pdsim.trajectories import channel_labels, inputs_of, is_test, window_length
+from pdsim.trajectories import channel_labels, inputs_of, select, window_length
 from pdsim.trajectories import windows as cut
 
 _COLOURS = ("#08519c", "#d95f02")
@@ -30,9 +30,9 @@ def draw(request: Request) -> None:
     """
     device.configure()
     simulator = build_simulator(request.sections["simulator"])
-    data = read_dataset(request.files["trajectories"][0])
+    data = select(read_dataset(request.files["trajectories"][0]), "train")
     path = request.files["posterior"][0]
-    first = int(np.flatnonzero(~is_test(data))[0])
+    first = 0
     likely = np.nan_to_num(
         read_dataset(path, "sample_stats")["log_likelihood"].values.ravel(), nan=-np.inf
     )
@@ -42,7 +42,7 @@ def draw(request: Request) -> None:
         raise PdsimError(f"{path}: this run has no shooting windows to draw")
     later = shooting["start"].values[best, 0]
     frames = int(data["length"].values[first])
-    # As in the likelihood, whose windows are cut from the longest trajectory of the file.
+    # As in the likelihood, whose windows are cut from the longest training trajectory.
     length = window_length(data.sizes["time"], len(later) + 1)
     # Windows beyond the end of a short recording hold nothing.
     begin = length * np.arange(len(later) + 1)
