@@ -2,24 +2,30 @@
 
 Run with ``make bench``. Forward is the log likelihood of every particle, gradient is its value and
 gradient with respect to parameters and shooting variables. Cases of one shape alternate, and the
-median over repetitions counts, so that the ratio stands on a noisy machine.
+median over repetitions counts, so that ratios stand on a noisy machine.
+
+``--against CHECKOUT`` measures another checkout beside this one, in a process of its own; the two
+take turns, count by count.
 """
 
+import argparse
 import json
+import os
 import statistics
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
-from pdsim.runtime import device
-
 EXPERIMENT = "config/experiments/ibm_calibrated.yaml"
 STEPS, REPETITIONS = 400, 15
 OUTPUT = Path("results/benchmarks/pendulum.json")
+EULER, RK4 = "semi_implicit_euler", "rk4"
 
 
-def build(dtype, particles, windows):
+def build(dtype, particles, windows, integrator=EULER):
     """Return compiled forward and gradient functions and their arguments."""
     import jax
     import jax.numpy as jnp
@@ -27,27 +33,25 @@ def build(dtype, particles, windows):
     from pdsim.config.experiment import load_experiment
     from pdsim.likelihood.problem import Position
     from pdsim.likelihood.shooting import shooting_problem
+    from pdsim.recordings.recording import unsmoothed
     from pdsim.systems.simulator import build_simulator
+    from pdsim.trajectories import trajectory_set
 
     rng = np.random.default_rng(0)
-    system, space = build_simulator(load_experiment(EXPERIMENT).simulator)
-    recording = rng.normal(size=(1, STEPS + 1, 4))
+    config = load_experiment(EXPERIMENT).simulator
+    simulator = build_simulator(config.model_copy(update={"integrator": integrator, "substeps": 1}))
+    recorded = rng.normal(size=(STEPS + 1, 4))
+    recording = unsmoothed("0", 1 / 500, recorded, np.zeros((STEPS + 1, 0)), 4)
+    data = trajectory_set(simulator.system, [recording], ["train"], {})
+    data["states"][:] = data["observed"].values
+    data["start"][:] = recorded[0]
     problem = shooting_problem(
-        system,
-        space,
-        recording,
-        recording,
-        np.ones(4),
-        window_count=windows,
-        combination="sum",
-        frame_time=1 / 500,
-        substeps=1,
-        dtype=dtype,
+        simulator, data, np.ones(4), window_count=windows, combination="sum", dtype=dtype
     )
     guess = problem.start_shooting()
+    unit = rng.uniform(0.3, 0.7, size=(particles, simulator.space.dimension))
     position = Position(
-        jnp.asarray(rng.uniform(0.3, 0.7, size=(particles, space.dimension)), dtype),
-        jnp.broadcast_to(guess, (particles, *guess.shape)),
+        jnp.asarray(unit, dtype), jnp.broadcast_to(guess, (particles, *guess.shape))
     )
     forward = jax.jit(lambda position, problem: problem.evaluate(position)[0].sum())
     return forward, jax.jit(jax.value_and_grad(forward)), (position, problem)
@@ -62,48 +66,135 @@ def seconds(function, arguments) -> float:
     return time.perf_counter() - began
 
 
-def measure(dtype, particles, windows) -> dict:
-    """Measure one case."""
-    forward, gradient, arguments = build(dtype, particles, windows)
-    for function in (forward, gradient):
-        seconds(function, arguments)
-    times = [
-        (seconds(forward, arguments), seconds(gradient, arguments)) for _ in range(REPETITIONS)
-    ]
-    scale = 1e9 / (particles * STEPS)
-    forward_ns, gradient_ns = (
-        scale * statistics.median(column) for column in zip(*times, strict=True)
-    )
-    return {
-        "dtype": dtype,
-        "particles": particles,
-        "steps": STEPS,
-        "windows": windows,
-        "forward_ns": round(forward_ns, 3),
-        "gradient_ns": round(gradient_ns, 3),
-        "ratio": round(gradient_ns / forward_ns, 3),
-    }
+class Here:
+    """This checkout, in this process."""
+
+    def prepare(self, case: dict) -> None:
+        """Build and compile a case."""
+        from pdsim.runtime import device
+
+        device.configure(case["dtype"])
+        extra = {} if case["integrator"] == EULER else {"integrator": case["integrator"]}
+        shape = (case["dtype"], case["particles"], case["windows"])
+        self.forward, self.gradient, self.arguments = build(*shape, **extra)
+        for function in (self.forward, self.gradient):
+            seconds(function, self.arguments)
+
+    def count(self) -> tuple[float, float]:
+        """Time one forward and one gradient."""
+        return seconds(self.forward, self.arguments), seconds(self.gradient, self.arguments)
+
+
+# What another checkout runs: its own ``build``, and two calls for each line it reads.
+_THERE = """
+import json, sys
+sys.path[:0] = [".", "benchmarks"]
+import pendulum
+try:
+    from pdsim.runtime import device
+except ImportError:
+    from pdsim import device
+for line in sys.stdin:
+    case = json.loads(line)
+    if case:
+        device.configure(case["dtype"])
+        forward, gradient, arguments = pendulum.build(
+            case["dtype"], case["particles"], case["windows"])
+        pendulum.seconds(forward, arguments), pendulum.seconds(gradient, arguments)
+    times = [pendulum.seconds(forward, arguments), pendulum.seconds(gradient, arguments)]
+    print(json.dumps(times), flush=True)
+"""
+
+
+class There:
+    """Another checkout, in a process of its own."""
+
+    def __init__(self, checkout: Path):
+        environment = os.environ | {"PYTHONPATH": str(checkout)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _THERE],
+            cwd=checkout,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def _ask(self, case: dict) -> tuple[float, float]:
+        self.process.stdin.write(json.dumps(case) + "\n")
+        self.process.stdin.flush()
+        forward, gradient = json.loads(self.process.stdout.readline())
+        return forward, gradient
+
+    def prepare(self, case: dict) -> None:
+        """Build and compile a case."""
+        self._ask(case)
+
+    def count(self) -> tuple[float, float]:
+        """Time one forward and one gradient."""
+        return self._ask({})
+
+
+def measure(case: dict, checkouts: dict) -> list[dict]:
+    """Measure one case in every checkout, in turns."""
+    for checkout in checkouts.values():
+        checkout.prepare(case)
+    times: dict[str, list] = {name: [] for name in checkouts}
+    for _ in range(REPETITIONS):
+        for name, checkout in checkouts.items():
+            times[name].append(checkout.count())
+    scale = 1e9 / (case["particles"] * STEPS)
+    results = []
+    for name, pairs in times.items():
+        forward, gradient = (scale * statistics.median(column) for column in zip(*pairs, strict=True))
+        ratios = [g / f for f, g in pairs]
+        results.append(
+            {
+                **case,
+                "checkout": name,
+                "steps": STEPS,
+                "forward_ns": round(forward, 3),
+                "gradient_ns": round(gradient, 3),
+                "ratio": round(gradient / forward, 3),
+                "ratio_low": round(min(ratios), 3),
+                "ratio_high": round(max(ratios), 3),
+            }
+        )
+    return results
 
 
 def main() -> None:
     """Measure all cases, print a table, write a JSON list."""
-    cases = []
-    print(
-        f"{'dtype':8} {'particles':>9} {'windows':>7} {'forward':>9} {'gradient':>9} {'ratio':>6}"
-    )
-    print(f"{'':8} {'':>9} {'':>7} {'[ns/particle-step]':>19}")
-    for dtype in ("float64", "float32"):
-        device.configure(dtype)
-        for particles in (100, 1000):
-            for windows in (1, 10):
-                case = measure(dtype, particles, windows)
-                cases.append(case)
-                print(
-                    f"{dtype:8} {particles:9d} {windows:7d} {case['forward_ns']:9.1f} "
-                    f"{case['gradient_ns']:9.1f} {case['ratio']:6.2f}"
-                )
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="measured in turns")
+    a = parser.parse_args()
+    checkouts: dict = {"here": Here()}
+    if a.against:
+        checkouts["there"] = There(a.against.resolve())
+    results = []
+    print(f"{'dtype':8} {'integrator':20} {'particles':>9} {'windows':>7} {'checkout':8} "
+          f"{'forward':>9} {'gradient':>9} {'ratio':>6}  ratio from to")  # fmt: skip
+    print(f"{'':56} {'[ns/particle-step]':>19}")
+    cases = [
+        {"dtype": dtype, "integrator": integrator, "particles": particles, "windows": windows}
+        for dtype in ("float64", "float32")
+        for integrator in (EULER, RK4)
+        for particles in (100, 1000)
+        for windows in (1, 10)
+    ]
+    for case in cases:
+        both = checkouts if case["integrator"] == EULER else {"here": checkouts["here"]}
+        for result in measure(case, both):
+            results.append(result)
+            print(
+                f"{result['dtype']:8} {result['integrator']:20} {result['particles']:9d} "
+                f"{result['windows']:7d} {result['checkout']:8} {result['forward_ns']:9.1f} "
+                f"{result['gradient_ns']:9.1f} {result['ratio']:6.2f}  {result['ratio_low']:.2f} "
+                f"{result['ratio_high']:.2f}",
+                flush=True,
+            )
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
-    OUTPUT.write_text(json.dumps(cases, indent=2) + "\n", encoding="utf-8")
+    OUTPUT.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -108,11 +108,11 @@ def trajectory_set(
 
 
 def select(trajectories: xr.Dataset, split: str) -> xr.Dataset:
-    """Return the training or test trajectories."""
+    """Return the training or test trajectories, as many frames as the longest of them has."""
     chosen = trajectories.isel(trajectory=np.flatnonzero(trajectories["split"].values == split))
     if chosen.sizes["trajectory"] == 0:
         raise PdsimError(f"the trajectories hold none of split {split!r}")
-    return chosen
+    return chosen.isel(time=slice(0, int(chosen["length"].values.max())))
 
 
 def is_test(trajectories: xr.Dataset) -> np.ndarray:

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from pdsim.figures import style
-from pdsim.figures.figure import Figure, Request
+from pdsim.figures.figure import Figure, Request, detailed
 from pdsim.runtime.files import read_dataset
 from pdsim.trajectories import channel_labels, is_position, is_test, window_title
 
@@ -132,5 +132,5 @@ FIGURE = Figure(
     "not, where there are any, it is the one of median error.",
     draw=draw,
     of_each_run=True,
-    applies=lambda experiment, budget, identity: experiment.shows(identity),
+    applies=detailed,
 )

@@ -66,6 +66,14 @@ class Figure:
     )
 
 
+def detailed(
+    experiment: "ExperimentConfig", budget: BudgetConfig, identity: Identity | None
+) -> bool:
+    """Whether the report shows a run in detail: ``applies`` of figures of each run."""
+    del budget
+    return identity is not None and experiment.shows(identity)
+
+
 def trains(
     experiment: "ExperimentConfig", budget: BudgetConfig, identity: Identity | None = None
 ) -> bool:

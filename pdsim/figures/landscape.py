@@ -1,6 +1,7 @@
 """The likelihood over two parameters, for single and multiple shooting (Fig. 2a and 2b)."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -9,14 +10,14 @@ import xarray as xr
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request
-from pdsim.likelihood.build import build_problem
-from pdsim.likelihood.config import LikelihoodConfig
-from pdsim.likelihood.problem import Position
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import Simulator, build_simulator
 from pdsim.trajectories import known_truth
+
+if TYPE_CHECKING:
+    from pdsim.likelihood.config import LikelihoodConfig
 
 # Cells along each axis.
 RESOLUTION = 120
@@ -69,7 +70,7 @@ def draw(request: Request) -> None:
 
 def log_likelihood(
     simulator: Simulator,
-    likelihood: LikelihoodConfig,
+    likelihood: "LikelihoodConfig",
     data: xr.Dataset,
     shooting: str,
     unit: np.ndarray,
@@ -79,6 +80,10 @@ def log_likelihood(
     Under multiple shooting the windows start from the estimated states, and their defects enter
     as the Gaussian term of Eq. 5 with σ_def = 1 in scaled state units.
     """
+    # Imported here: the workflow reads this module's entry at every start, and these take long.
+    from pdsim.likelihood.build import build_problem
+    from pdsim.likelihood.problem import Position
+
     problem = build_problem(simulator, likelihood, data, shooting, "float64")
     guess = problem.start_shooting()
     flat = jnp.asarray(unit.reshape(-1, unit.shape[-1]))

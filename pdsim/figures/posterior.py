@@ -3,7 +3,7 @@
 import numpy as np
 
 from pdsim.figures import style
-from pdsim.figures.figure import Figure, Request
+from pdsim.figures.figure import Figure, Request, detailed
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.runtime.files import read_dataset
@@ -110,9 +110,14 @@ def _span_prior(plt, axis, side: str, parameter: Parameter) -> None:
     low, high = (float(parameter.to_physical(u)) for u in (-0.06, 1.06))
     axis.set(**{f"{side}scale": parameter.scale, f"{side}lim": (low, high)})
     ticks = axis.xaxis if side == "x" else axis.yaxis
-    ticks.set_major_locator(
-        plt.LogLocator(numticks=4) if parameter.scale == "log" else plt.MaxNLocator(3)
-    )
+    if parameter.scale == "linear":
+        ticks.set_major_locator(plt.MaxNLocator(3))
+    elif parameter.upper / parameter.lower > 100:
+        ticks.set_major_locator(plt.LogLocator(numticks=4))
+    else:
+        # Too short for two powers of ten.
+        ticks.set_major_locator(plt.LogLocator(subs=(1.0, 3.0), numticks=4))
+        ticks.set_major_formatter("{x:g}")
     ticks.set_minor_locator(plt.NullLocator())
     draw_line = axis.axvline if side == "x" else axis.axhline
     for limit in (parameter.lower, parameter.upper):
@@ -128,5 +133,5 @@ FIGURE = Figure(
     "each of them.",
     draw=draw,
     of_each_run=True,
-    applies=lambda experiment, budget, identity: experiment.shows(identity),
+    applies=detailed,
 )

@@ -96,7 +96,12 @@ def _spans(space: ParameterSpace, truth: Truth | None) -> np.ndarray:
     least = 0.05 * (high - low)
     low, high = truth.points.min(axis=0), truth.points.max(axis=0)
     margin = 0.75 * np.maximum(high - low, least)
-    return np.stack([low - margin, high + margin], axis=1)
+    low, high = low - margin, high + margin
+    if truth.mean is not None and truth.covariance is not None:
+        # Both ellipses, the larger of which reaches out 2.15 deviations.
+        reach = 2.3 * np.sqrt(np.diag(truth.covariance))
+        low, high = np.minimum(low, truth.mean - reach), np.maximum(high, truth.mean + reach)
+    return np.stack([low, high], axis=1)
 
 
 def draw_panels(

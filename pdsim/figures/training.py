@@ -38,12 +38,13 @@ def draw_losses(histories: dict[str, tuple[np.ndarray, np.ndarray]], title: str,
     figure, axes = plt.subplots(
         1, len(densities), figsize=(3.6 * len(densities) + 0.6, 3.4), sharey=True, squeeze=False
     )
+    names = {name: split_variant(name) for name in histories}
+    colours = {s: f"C{i}" for i, s in enumerate(dict.fromkeys(s for s, _ in names.values()))}
     handles = {}
     for axis, model in zip(axes[0], densities, strict=True):
-        names = {name: split_variant(name) for name in histories}
         chosen = {names[n][0]: h for n, h in histories.items() if names[n][1] == model}
-        for number, (statistic, (loss, held_out)) in enumerate(chosen.items()):
-            colour = f"C{number}"
+        for statistic, (loss, held_out) in chosen.items():
+            colour = colours[statistic]
             epoch, (low, middle, high) = _quantiles(held_out)
             axis.fill_between(epoch, low, high, color=colour, **_BAND)
             axis.plot(epoch, _quantiles(loss)[1][1], color=colour, **_SEEN)

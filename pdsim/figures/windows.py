@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from pdsim.figures import style
-from pdsim.figures.figure import Figure, Request
+from pdsim.figures.figure import Figure, Request, detailed
 from pdsim.posterior import read_draws
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
@@ -16,7 +16,7 @@ from pdsim.runtime.files import read_dataset
 from pdsim.systems.ensemble import first_frame
 from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator, build_simulator
-from pdsim.trajectories import channel_labels, inputs_of, is_test, window_length
+from pdsim.trajectories import channel_labels, inputs_of, select, window_length
 from pdsim.trajectories import windows as cut
 
 _COLOURS = ("#08519c", "#d95f02")
@@ -30,9 +30,9 @@ def draw(request: Request) -> None:
     """
     device.configure()
     simulator = build_simulator(request.sections["simulator"])
-    data = read_dataset(request.files["trajectories"][0])
+    data = select(read_dataset(request.files["trajectories"][0]), "train")
     path = request.files["posterior"][0]
-    first = int(np.flatnonzero(~is_test(data))[0])
+    first = 0
     likely = np.nan_to_num(
         read_dataset(path, "sample_stats")["log_likelihood"].values.ravel(), nan=-np.inf
     )
@@ -42,7 +42,7 @@ def draw(request: Request) -> None:
         raise PdsimError(f"{path}: this run has no shooting windows to draw")
     later = shooting["start"].values[best, 0]
     frames = int(data["length"].values[first])
-    # As in the likelihood, whose windows are cut from the longest trajectory of the file.
+    # As in the likelihood, whose windows are cut from the longest training trajectory.
     length = window_length(data.sizes["time"], len(later) + 1)
     # Windows beyond the end of a short recording hold nothing.
     begin = length * np.arange(len(later) + 1)
@@ -52,7 +52,7 @@ def draw(request: Request) -> None:
 
     def simulate(unit: np.ndarray, later: np.ndarray) -> np.ndarray:
         starts = np.concatenate([data["start"].values[first : first + 1], later])
-        shown = _windows(simulator, unit, starts, data, first, length, begin)[..., seen]
+        shown = simulated_windows(simulator, unit, starts, data, first, length, begin)[..., seen]
         # The last window may reach beyond the recording.
         shown[begin[:, None] + np.arange(length + 1) >= frames] = np.nan
         return shown
@@ -71,12 +71,12 @@ def draw(request: Request) -> None:
             ),
         },
         [channel_labels(data)[channel] for channel in seen],
-        f"{request.title}, shooting windows",
+        f"{request.title} (shooting windows)",
         request.stem,
     )
 
 
-def _windows(
+def simulated_windows(
     simulator: Simulator,
     unit: np.ndarray,
     starts: np.ndarray,
@@ -180,6 +180,10 @@ def _draw_channel(axis, time, recorded, window_times, windows) -> None:
     axis.set_ylim(low - margin, high + margin)
 
 
+def _applies(experiment, budget, identity) -> bool:
+    return detailed(experiment, budget, identity) and identity.shooting == "multiple"
+
+
 FIGURE = Figure(
     needs=("trajectories", "posterior"),
     sections=("title", "simulator"),
@@ -188,7 +192,5 @@ FIGURE = Figure(
     "estimated states. Right, after: the most likely draw.",
     draw=draw,
     of_each_run=True,
-    applies=lambda experiment, budget, identity: (
-        identity.shooting == "multiple" and experiment.shows(identity)
-    ),
+    applies=_applies,
 )

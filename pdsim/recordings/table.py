@@ -191,6 +191,11 @@ class Config(Section):
         return self
 
     @property
+    def holds_out(self) -> bool:
+        """Whether there is a test set."""
+        return bool(self.test) or self.test_share is not None
+
+    @property
     def derives_velocities(self) -> bool:
         """Whether velocity channels are finite differences of the positions (appendix II-B)."""
         return self.derive_velocities

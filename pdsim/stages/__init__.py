@@ -25,4 +25,7 @@ def modules(
         "report": registry.NAMES["metrics"],
     }
     roots += [registry.module_name("metrics", name) for name in scored.get(stage, ())]
+    if stage == "report":
+        # Their captions.
+        roots += [registry.module_name("figures", name) for name in registry.NAMES["figures"]]
     return tuple(roots)

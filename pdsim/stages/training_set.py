@@ -41,14 +41,14 @@ def training_set(options: TrainingSet, *, trajectories: str, output: str) -> Non
     smoothing = SmoothingConfig(**json.loads(data.attrs["recording"])["smoothing"]).build()
     total = config.count + config.held_out_count
     unit = np.asarray(space.sample_prior(total, config.seed))
-    simulated = np.empty((total, data.sizes["time"], data.sizes["channel"]), np.float32)
+    simulated = np.empty((total, train.sizes["time"], train.sizes["channel"]), np.float32)
     with Progress(total, 0, "trajectories") as progress:
         for first in range(0, total, config.chunk_size):
             rows = np.arange(first, min(first + config.chunk_size, total))
             noise = sensor_noise(
                 position,
                 deviation * config.noise,
-                (len(rows), data.sizes["time"]),
+                (len(rows), train.sizes["time"]),
                 data.attrs["frame_time"],
                 smoothing,
                 random,
@@ -79,7 +79,7 @@ def training_set(options: TrainingSet, *, trajectories: str, output: str) -> Non
             "sample": np.flatnonzero(finite),
             "parameter": list(space.names),
             "channel": data["channel"].values,
-            "time": data["time"],
+            "time": train["time"],
         },
         attrs={"lost": int((~finite).sum()), "noise": deviation * config.noise},
     )

@@ -12,9 +12,15 @@ from pdsim.config.runs import BudgetConfig, Identity
 from pdsim.figures import landscape, style
 from pdsim.figures.density import shown_channels, shown_trajectory
 from pdsim.figures.figure import Request
+from pdsim.figures.windows import simulated_windows
+from pdsim.recordings.recording import Recording
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.stages.plot import plot
+from pdsim.systems.config import SimulatorConfig
+from pdsim.systems.ensemble import simulate_each
+from pdsim.systems.simulator import build_simulator
+from pdsim.trajectories import trajectory_set
 
 NAMES = registry.NAMES["figures"]
 SVGD, CSVGD = ESTIMATORS[:2]
@@ -197,6 +203,31 @@ def test_which_figures_an_experiment_has():
         assert not applies(name, budget=quick, bayessim=learned)
     assert applies("bayessim_posteriors", bayessim=learned)
     assert not applies("bayessim_posteriors", bayessim=learned, simulator=one)
+
+
+def test_windows_of_the_truth_follow_the_recording_and_its_inputs(tmp_path):
+    """Each from its own frame on, with what acted from there on."""
+    config = {"x": {"lower": 1.0, "upper": 60.0, "unit": "N/m", "sets": ["stiffness"]}}
+    simulator = build_simulator(
+        SimulatorConfig.model_validate({"system": "oscillator", "parameters": config})
+    )
+    truth, frames = np.array([20.0]), 38
+    unit = np.asarray(simulator.space.to_unit(truth))
+    force = np.sin(np.arange(frames))[:, None]
+    start = np.array([0.3, 0.0])
+    states = simulate_each(
+        simulator, unit[None], start[None], force[None, :-1], frame_time=0.02, precision="float64"
+    )
+    states = np.concatenate([start[None], states[0]])
+    recording = Recording(
+        "shaken", 0.02, states, force, states, start, np.zeros((2, 2)), {"stiffness": 20.0}
+    )
+    data = trajectory_set(simulator.system, [recording], ["train"], {})
+    begin = np.array([0, 8, 16, 24, 32])
+    shown = simulated_windows(simulator, unit, states[begin], data, 0, 8, begin)
+    wanted = begin[:, None] + np.arange(9)
+    seen = wanted < frames
+    np.testing.assert_allclose(shown[seen], states[wanted[seen]], atol=1e-12)
 
 
 def test_runs_without_windows_are_told_so(held_out, tmp_path):

@@ -1,0 +1,219 @@
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pdsim.config.runs import Identity
+from pdsim.config.slices import Table as Slice
+from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS
+from pdsim.stages.table import write_table_3, write_tables
+from pdsim.tables import comparison, paper
+from pdsim.tables.layout import Cell, Column, Row, Table, latex, markdown, medians
+
+SVGD = Identity("svgd_single", "svgd", "single")
+CSVGD = Identity("csvgd_multiple", "csvgd", "multiple")
+GRADIENT = Identity("csvgd_gradient", "csvgd", "multiple")
+NEWCOMER = Identity("newcomer_multiple", "newcomer", "multiple")
+MDN = Identity("bayessim_summary_mdn", "bayessim", "none")
+RBF = Identity("bayessim_signature_mdrff_rbf", "bayessim", "none")
+
+
+def metrics_of(**values):
+    """A long table from run → metric → value over seeds; None is a missing value."""
+    runs = {i.run: i for i in (SVGD, CSVGD, GRADIENT, NEWCOMER, MDN, RBF)}
+    rows = [
+        ("e", *runs[run], seed, metric, value, "collapsed" if value is None else "")
+        for run, metrics in values.items()
+        for metric, seeds in metrics.items()
+        for seed, value in enumerate(seeds)
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"value": float})
+
+
+@pytest.fixture
+def example():
+    return metrics_of(
+        svgd_single={"kl_real_sim": (5.0, 6.0), "mmd": (0.2, 0.2)},
+        csvgd_multiple={"kl_real_sim": (3.0, 4.0), "mmd": (None, None)},
+    )
+
+
+@pytest.fixture
+def twins(example):
+    more = metrics_of(
+        csvgd_gradient={"kl_real_sim": (2.0, 2.0), "mmd": (0.1, 0.1)},
+        newcomer_multiple={"kl_real_sim": (1.0, 1.0)},
+    )
+    return pd.concat([example, more], ignore_index=True)
+
+
+@pytest.fixture
+def learned(twins):
+    more = metrics_of(
+        bayessim_summary_mdn={"kl_real_sim": (7.0,), "energy_score": (0.4,)},
+        bayessim_signature_mdrff_rbf={"kl_real_sim": (8.0,), "energy_score": (0.3,)},
+    )
+    return pd.concat([twins, more], ignore_index=True)
+
+
+def test_medians_are_those_of_each_run(twins):
+    runs = medians(twins, ["kl_real_sim", "mmd"])
+    assert list(runs) == [SVGD, CSVGD, GRADIENT, NEWCOMER]
+    assert runs[CSVGD]["kl_real_sim"] == Cell(3.5, 0.5)
+    assert runs[GRADIENT]["kl_real_sim"] == Cell(2.0)
+    assert runs[CSVGD]["mmd"].reason == "collapsed"
+    assert "mmd" not in runs[NEWCOMER]
+
+
+def test_the_comparison_shows_spread_best_published_and_missing_values(example):
+    table = comparison.build(example, published=True, unit="rad")
+    assert [row.label for row in table.rows] == [
+        "SVGD, single shooting",
+        "SVGD, single shooting, published",
+        "CSVGD, multiple shooting",
+        "CSVGD, multiple shooting, published",
+    ]
+    text = table.markdown()
+    assert "**3.5 ± 0.5**" in text
+    assert "8804" in text
+    assert "n/a" in text
+    assert "CSVGD, multiple shooting, MMD² [-]: collapsed" in text
+    assert r"\textbf{3.5 $\pm$ 0.5}" in table.latex()
+    frame = pd.read_csv(io.StringIO(table.csv()), index_col="run")
+    assert frame.loc["CSVGD, multiple shooting", "kl_real_sim"] == 3.5
+    assert frame.loc["CSVGD, multiple shooting", "kl_real_sim spread"] == 0.5
+
+
+def test_every_run_has_a_row_of_the_comparison(learned):
+    table = comparison.build(learned, published=True, unit="rad")
+    assert [row.label for row in table.rows if "published" not in row.label] == [
+        "SVGD, single shooting",
+        "CSVGD, multiple shooting",
+        "csvgd gradient",
+        "NEWCOMER, multiple shooting",
+        "BayesSim, summary mdn",
+        "BayesSim, signature mdrff rbf",
+    ]
+    assert [row.label for row in table.rows].count("csvgd gradient, published") == 0
+    assert table.rows[-3].cells["kl_real_sim"].best
+
+
+@pytest.mark.parametrize("unit", ["rad", "m", "-"])
+def test_headings_have_the_unit_of_the_positions(unit):
+    metrics = metrics_of(
+        svgd_single={"rmse": (0.1,), "rmse_train": (0.1,), "rmse_fitted_start": (1.0,)}
+    )
+    headings = [c.heading for c in comparison.build(metrics, False, unit).columns]
+    assert headings == [f"RMSE held-out [{unit}]", f"RMSE training [{unit}]"]
+    assert f"RMSE held-out [{unit}], single" in [
+        c.heading for c in paper.table_2(metrics, False, unit).columns
+    ]
+
+
+def test_without_a_test_set_no_column_speaks_of_one():
+    metrics = metrics_of(svgd_single={"rmse": (None,), "mmd": (None,), "rmse_train": (0.1,)})
+    table = comparison.build(metrics, published=True, unit="rad")
+    assert [column.key for column in table.columns] == ["rmse_train"]
+    assert not table.reasons()
+
+
+def test_table_1_has_every_estimator_with_reasons_for_those_missing(example):
+    table = paper.table_1(example, published=True, unit="rad")
+    assert [column.heading for column in table.columns] == [
+        "emcee", "cem", "sgld", "nuts", "svgd", "bayessim", "csvgd",
+    ]  # fmt: skip
+    rows = {row.label: row.cells for row in table.rows}
+    ours, printed = rows["KL(real‖sim) [nat]"], rows["KL(real‖sim) [nat], published"]
+    assert ours["csvgd_multiple"].best
+    assert printed["bayessim_single"].value == 8818.1830
+    assert ours["bayessim_single"].reason == "no such run in this experiment"
+    assert ours["csvgd_multiple"].value == 3.5
+    assert rows["energy score [-]"]["svgd_single"].reason == "not computed"
+    assert "bayessim: no such run" in table.markdown()
+
+
+def test_a_second_run_of_a_kind_has_a_column_beside_the_published_one(twins):
+    table = paper.table_1(twins, published=True, unit="rad")
+    assert [column.heading for column in table.columns][-2:] == ["csvgd", "csvgd_gradient"]
+    rows = {row.label: row.cells for row in table.rows}
+    assert rows["KL(real‖sim) [nat]"]["csvgd_gradient"].best
+    assert rows["KL(real‖sim) [nat], published"]["csvgd_multiple"].value == 5204.5336
+    assert "csvgd_gradient" not in rows["KL(real‖sim) [nat], published"]
+    assert "newcomer" not in table.markdown()
+
+
+def test_table_2_sets_single_beside_multiple_shooting(example):
+    table = paper.table_2(example, published=True, unit="rad")
+    rows = {row.label: row.cells for row in table.rows}
+    ours, printed = rows["svgd / csvgd"], rows["svgd / csvgd, published"]
+    assert ours["kl_real_sim single"].value == 5.5
+    assert ours["kl_real_sim multiple"].value == 3.5
+    assert ours["kl_real_sim multiple"].best
+    assert printed["kl_real_sim multiple"].value == 5204.5336
+    # The paper gives this one as not available.
+    assert np.isnan(rows["emcee, published"]["mmd multiple"].value)
+
+
+def test_table_2_has_a_row_for_each_further_run(twins):
+    table = paper.table_2(twins, published=True, unit="rad")
+    assert [row.label for row in table.rows][-3:] == [
+        "svgd / csvgd", "svgd / csvgd, published", "svgd / csvgd (csvgd_gradient)",
+    ]  # fmt: skip
+    last = table.rows[-1].cells
+    assert last["kl_real_sim multiple"].best
+    assert "kl_real_sim single" not in last
+
+
+def test_table_3_has_the_variants_and_csvgd(learned):
+    table = paper.table_3(learned, published=True, unit="rad")
+    assert [row.label for row in table.rows] == [
+        "csvgd", "csvgd, published", "csvgd_gradient", "summary_mdn", "summary_mdn, published",
+        "signature_mdrff_rbf", "signature_mdrff_rbf, published",
+    ]  # fmt: skip
+    assert paper.best_variant(learned) == RBF
+    headings = {c.key: c.heading for c in paper.table_1(learned, True, "rad").columns}
+    assert headings[RBF.run] == "bayessim (signature_mdrff_rbf)"
+
+
+def test_agreement_with_the_paper_is_said_pair_by_pair(example):
+    (sentence,) = paper.agreement(example)
+    assert "of 1 pairs of runs, 1 are in the paper's order" in sentence
+    assert "csvgd is best in both" in sentence
+    (sentence,) = paper.agreement(example.assign(value=-example["value"]))
+    assert "Against the paper: svgd before csvgd" in sentence
+    level = example.assign(value=1.0 + 0.001 * example["seed"])
+    assert "1 level within their spread" in paper.agreement(level)[0]
+
+
+def test_names_are_escaped_where_they_are_written():
+    assert (
+        latex("csvgd_gradient & 5 % of {x}^2")
+        == r"csvgd\_gradient \& 5 \% of \{x\}\textasciicircum{}2"
+    )
+    table = Table([Column("a", "a|b_c")], [Row("x_1", {"a": Cell(1.5, best=True)})], "run")
+    assert r"x\_1 & \textbf{1.5} \\" in table.latex()
+    assert r"a$|$b\_c" in table.latex()
+    assert table.markdown().splitlines()[0] == r"| run | a\|b_c |"
+    assert markdown(["a", "b"], [["1", "2|3"]]).splitlines()[-1] == r"| 1 | 2\|3 |"
+
+
+def test_the_stage_writes_every_table_in_three_forms(learned, tmp_path):
+    options = Slice(paper_table=True, unit="m")
+    learned.to_csv(tmp_path / "metrics.csv", index=False)
+    write_tables(options, str(tmp_path / "metrics.csv"), str(tmp_path / "tables"))
+    write_table_3(options, str(tmp_path / "metrics.csv"), str(tmp_path / "tables/table_3"))
+    names = {"comparison", "table_1", "table_2", "table_3"}
+    found = {path.name for path in (tmp_path / "tables").iterdir()}
+    assert found == {f"{name}{suffix}" for name in names for suffix in (".csv", ".md", ".tex")}
+
+
+def test_tables_can_be_cut_at_a_number_of_roll_outs(tmp_path):
+    rows = [
+        ("e", *SVGD, 0, used, 0.1 * used, "kl_real_sim", 1000.0 / used, "") for used in (10, 20, 40)
+    ]
+    pd.DataFrame(rows, columns=list(COURSE_COLUMNS)).to_csv(tmp_path / "course.csv", index=False)
+    options = Slice(paper_table=False, unit="rad")
+    write_tables(options, str(tmp_path / "course.csv"), str(tmp_path), rollouts=30)
+    frame = pd.read_csv(tmp_path / "comparison.csv", index_col="run")
+    assert frame.loc["SVGD, single shooting", "kl_real_sim"] == 50.0
