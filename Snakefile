@@ -35,9 +35,9 @@ for group in GROUPS:
     rule:
         name:
             group
+        default_target: group == next(iter(GROUPS))
         input:
             group_files(group),
-        default_target: group == next(iter(GROUPS))
         message:
             f"Everything of group {group} is up to date"
 

@@ -64,7 +64,9 @@ def trajectories_of():
                 start_covariance=np.zeros((size, size)),
                 truth=dict(truth),
             )
-            for number, (seen, state, drive) in enumerate(zip(observed, states, inputs, strict=True))
+            for number, (seen, state, drive) in enumerate(
+                zip(observed, states, inputs, strict=True)
+            )
         ]
         splits = ["train"] * len(recordings) if splits is None else splits
         return trajectory_set(system, recordings, splits, {})

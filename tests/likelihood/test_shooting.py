@@ -259,7 +259,8 @@ def pushed_problem(pushed, trajectories_of):
     def build(window_count, chosen=(0, 1, 2), *, seed=5, push=1.0, combination="product"):
         pushes, states = ([part[i] for i in chosen] for part in pushed)
         observed = [
-            values + np.random.default_rng(seed + len(values)).normal(size=values.shape) * OSCILLATOR_NOISE
+            values
+            + np.random.default_rng(seed + len(values)).normal(size=values.shape) * OSCILLATOR_NOISE
             for values in states
         ]
         data = trajectories_of(
@@ -310,7 +311,9 @@ def test_later_windows_get_the_inputs_of_their_frames(pushed_problem):
     truth = [OSCILLATOR_TRUTH["stiffness"], OSCILLATOR_TRUTH["gain"]]
     value, defects = p.evaluate(at(p, truth))
     assert np.abs(defects).max() < 1e-9
-    assert float(value[0]) == pytest.approx(float(single.evaluate(at(single, truth))[0][0]), rel=1e-9)
+    assert float(value[0]) == pytest.approx(
+        float(single.evaluate(at(single, truth))[0][0]), rel=1e-9
+    )
 
 
 def test_windows_beyond_the_end_of_a_recording_see_nothing(pushed_problem):

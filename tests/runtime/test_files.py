@@ -1,4 +1,3 @@
-import os
 import subprocess
 
 import numpy as np
@@ -151,4 +150,4 @@ def test_a_recording_that_fails_leaves_the_earlier_one(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         write_folder_atomically(folder, fail, lambda _: True)
     assert contents(tmp_path) == {(folder / "a").relative_to(tmp_path): b"old"}
-    assert os.listdir(tmp_path) == ["recording"]
+    assert list(tmp_path.iterdir()) == [folder]

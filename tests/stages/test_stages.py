@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 import yaml
 
+from pdsim import registry
 from pdsim.cli.main import main
 from pdsim.config.experiment import load_experiment
 from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS, at_rollouts, read_metrics
@@ -59,7 +60,8 @@ def test_posteriors_open_in_arviz(tiny, run, chains, draws):
 def test_posteriors_hold_all_groups_and_their_provenance(tiny):
     tree = xr.open_datatree(posterior_file(tiny), engine="netcdf4")
     groups = {"posterior", "sample_stats", "prior", "shooting", "history", "course", "convergence"}
-    assert set(tree.children) == groups
+    assert set(tree.children) == groups | {"combinations"}
+    assert tree["combinations"]["J1_over_G1"].shape == tree["posterior"]["link_1"].shape
     assert tree["course"]["link_1"].shape == (tree["course"].sizes["snapshot"], 12)
     np.testing.assert_array_equal(
         tree["course"]["link_1"].values[-1], tree["posterior"]["link_1"].values[0]
@@ -144,37 +146,40 @@ def example_metrics():
 
 
 def test_the_comparison_shows_spread_best_published_and_missing_values():
-    table = comparison.build(example_metrics(), published=True)
+    table = comparison.build(example_metrics(), published=True, unit="rad")
     assert [row.label for row in table.rows] == [
-        "svgd (single shooting)",
-        "svgd (single shooting), published",
-        "csvgd (multiple shooting)",
-        "csvgd (multiple shooting), published",
+        "SVGD, single shooting",
+        "SVGD, single shooting, published",
+        "CSVGD, multiple shooting",
+        "CSVGD, multiple shooting, published",
     ]
     text = table.markdown()
     assert "**3.5 ± 0.5**" in text
     assert "8804" in text
     assert "n/a" in text
-    assert "csvgd (multiple shooting), MMD² [-]: collapsed" in text
+    assert "CSVGD, multiple shooting, MMD² [-]: collapsed" in text
     assert r"\textbf{3.5 $\pm$ 0.5}" in table.latex()
     frame = pd.read_csv(io.StringIO(table.csv()), index_col="run")
-    assert frame.loc["csvgd (multiple shooting)", "kl_real_sim"] == 3.5
-    assert frame.loc["csvgd (multiple shooting)", "kl_real_sim spread"] == 0.5
+    assert frame.loc["CSVGD, multiple shooting", "kl_real_sim"] == 3.5
+    assert frame.loc["CSVGD, multiple shooting", "kl_real_sim spread"] == 0.5
 
 
 def test_table_1_has_every_estimator_with_reasons_for_those_missing():
-    table = paper.table_1(example_metrics(), published=True)
+    table = paper.table_1(example_metrics(), published=True, unit="rad")
     names = ["emcee", "cem", "sgld", "nuts", "svgd", "bayessim", "csvgd"]
-    assert [column.key for column in table.columns] == names
+    assert [column.heading for column in table.columns] == names
+    shootings = ["single"] * 6 + ["multiple"]
+    keys = [f"{name}_{shooting}" for name, shooting in zip(names, shootings, strict=True)]
+    assert [column.key for column in table.columns] == keys
     rows = {row.label: row.cells for row in table.rows}
-    assert rows["KL(real‖sim) [nat]"]["csvgd"].best
-    assert rows["KL(real‖sim) [nat], published"]["bayessim"].value == 8818.1830
-    assert rows["KL(real‖sim) [nat]"]["bayessim"].reason == "no such run in this experiment"
+    assert rows["KL(real‖sim) [nat]"]["csvgd_multiple"].best
+    assert rows["KL(real‖sim) [nat], published"]["bayessim_single"].value == 8818.1830
+    assert rows["KL(real‖sim) [nat]"]["bayessim_single"].reason == "no such run in this experiment"
     assert "bayessim: no such run" in table.markdown()
 
 
 def test_table_2_sets_single_beside_multiple_shooting():
-    table = paper.table_2(example_metrics(), published=True)
+    table = paper.table_2(example_metrics(), published=True, unit="rad")
     rows = {row.label: row.cells for row in table.rows}
     ours, printed = rows["svgd / csvgd"], rows["svgd / csvgd, published"]
     assert ours["kl_real_sim single"].value == 5.5
@@ -297,11 +302,12 @@ def test_table_3_has_the_variants_and_csvgd(tiny, tmp_path):
     assert list(frame.index) == ["downsampled_mdn", "signature_mdrff_rbf", "csvgd"]
     assert np.isfinite(frame["rmse"]).all()
     metrics = read_metrics(tiny / "metrics.csv")
-    best = paper.best_variant(metrics)
-    scores = metrics[metrics["metric"] == "energy_score"].set_index("shooting")["value"]
-    assert scores[best] == min(scores["downsampled_mdn"], scores["signature_mdrff_rbf"])
-    heading = paper.table_1(metrics, published=True).columns[5].heading
-    assert heading == f"bayessim ({best})"
+    best = paper.best_variant(metrics).run
+    scores = metrics[metrics["metric"] == "energy_score"].set_index("run")["value"]
+    names = ("downsampled_mdn", "signature_mdrff_rbf")
+    assert scores[best] == min(scores[f"bayessim_{name}"] for name in names)
+    heading = paper.table_1(metrics, published=True, unit="rad").columns[5].heading
+    assert heading == f"bayessim ({best.removeprefix('bayessim_')})"
 
 
 def test_tuning_without_values_to_try_says_so(tiny, capsys):
@@ -327,9 +333,15 @@ PLOTS = {
         "{run}/posterior.nc",
         "nuts_single/seed0/posterior.nc",
     ),
-    "posteriors": ("--posterior", "{run}/posterior.nc", "nuts_single/seed0/posterior.nc"),
-    "course": ("--course", "course.csv"),
-    "posterior": ("--posterior", "{run}/posterior.nc"),
+    "posteriors": (
+        "--trajectories",
+        "trajectories.nc",
+        "--posterior",
+        "{run}/posterior.nc",
+        "nuts_single/seed0/posterior.nc",
+    ),
+    "course": ("--course", "course.csv", "--trajectories", "trajectories.nc"),
+    "posterior": ("--trajectories", "trajectories.nc", "--posterior", "{run}/posterior.nc"),
     "windows": ("--trajectories", "trajectories.nc", "--posterior", "{run}/posterior.nc"),
     "convergence": ("--posterior", "{run}/posterior.nc", "svgd_single/seed0/posterior.nc"),
     "landscape": ("--trajectories", "trajectories.nc"),
@@ -343,6 +355,9 @@ PLOTS = {
     "training": ("--trained", *LEARNED),
     "calibration": ("--statistics", "downsampled.nc", "signature.nc", "--trained", *LEARNED),
 }
+
+
+FIGURES = {kind: registry.load("figures", kind).FIGURE for kind in PLOTS}
 
 
 @pytest.fixture(scope="session")
@@ -380,6 +395,6 @@ def test_the_report_is_one_file_with_everything(tiny, figures, tmp_path):
     text = report.read_text()
     assert text.count("data:image/png;base64,") == len(PLOTS)
     assert 'src="http' not in text
-    words = ("Synthetic double pendulum", "What the start state explains", "link_2", "jax=")
+    words = ("Synthetic double pendulum", "Errors with fitted start states", "link_2", "jax=")
     for word in (*words, "Table II", "Settings", "R-hat", "have not mixed"):
         assert word in text

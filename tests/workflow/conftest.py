@@ -49,9 +49,9 @@ class Project:
             assert result.returncode == 0, result.stderr[-3000:] + result.stdout[-3000:]
         return result
 
-    def planned(self, target="tiny"):
+    def planned(self, *arguments, target="tiny"):
         """Return what a run would do, rule → number of jobs."""
-        output = self.snakemake(target, "--dry-run").stdout
+        output = self.snakemake(target, "--dry-run", *arguments).stdout
         table = output.split("Job stats:")[-1] if "Job stats:" in output else ""
         jobs = dict(re.findall(r"^(\w+) +(\d+)$", table, flags=re.MULTILINE))
         return {rule: int(n) for rule, n in jobs.items() if rule not in ("total", target)}
@@ -108,12 +108,23 @@ class Project:
         with self.running(*arguments) as process:
             self.wait_until(condition, process)
 
+    def tracked(self):
+        """Content of every file that is not a result."""
+        ours = [
+            path
+            for path in self.folder.rglob("*")
+            if path.is_file()
+            and path.relative_to(self.folder).parts[0] not in ("results", ".snakemake")
+            and "__pycache__" not in path.parts
+        ]
+        return {path: path.read_bytes() for path in ours}
+
 
 @pytest.fixture(scope="session")
 def project(root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     for name in ("pdsim", "workflow", "config"):
-        shutil.copytree(root / name, folder / name)
+        shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(root / "Snakefile", folder)
     values = yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
     values["recording"]["test"] = values["recording"]["test"][:4]

@@ -4,7 +4,7 @@ import xarray as xr
 
 from pdsim.runtime.files import read_dataset
 
-RUN = "csvgd/multiple/seed0"
+RUN = "csvgd_multiple/seed0"
 
 
 def test_a_killed_inference_resumes_and_ends_as_if_undisturbed(project):
@@ -43,7 +43,7 @@ def test_a_file_cut_short_by_a_kill_is_not_taken_for_whole(project):
 
 
 def test_a_broken_result_is_named_by_the_next_stage(project):
-    posterior = project.folder / "results/quick/tiny/svgd/single/seed0/posterior.nc"
+    posterior = project.folder / "results/quick/tiny/svgd_single/seed0/posterior.nc"
     whole = posterior.read_bytes()
     posterior.write_bytes(whole[: len(whole) // 2])
     try:
@@ -51,6 +51,12 @@ def test_a_broken_result_is_named_by_the_next_stage(project):
     finally:
         posterior.write_bytes(whole)
     assert result.returncode != 0
-    assert "not a readable NetCDF file" in result.stdout + result.stderr
+    # The end of the job's log is shown once, and its exit status is not that of the showing.
+    text = result.stdout + result.stderr
+    log = (posterior.parent / "logs/simulate.log").read_text()
+    assert "not a readable NetCDF file" in log
+    for line in log.splitlines():
+        assert text.count(line) == text.count("pdsim simulate: ") == 1
+    assert "non-zero exit status 2" in text
     # Bring the results up to date again for the tests that follow.
     project.snakemake("tiny")

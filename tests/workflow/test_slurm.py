@@ -31,7 +31,7 @@ GPU = ("--set-resources", "infer:gpu=1", "infer:jax_platforms='cuda,cpu'")
 TARGET = "results/batch/tiny/metrics.csv"
 # Daemons are where Debian's users need not look.
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-RUNS = ("svgd/single/seed0", "csvgd/multiple/seed0")
+RUNS = ("svgd_single/seed0", "csvgd_multiple/seed0")
 
 
 @pytest.fixture(scope="module")
