@@ -285,7 +285,7 @@ def test_runs_can_have_names_and_several_can_share_a_method(tmp_path, demo):
         "fine",
     ]
     assert experiment.run("fine").identity == ("fine", "svgd", "single")
-    with pytest.raises(PdsimError, match="no run is called 'svgd_singel'.*'svgd_single'"):
+    with pytest.raises(PdsimError, match=r"no run is called 'svgd_singel'.*'svgd_single'"):
         experiment.identity("svgd_singel")
 
 
