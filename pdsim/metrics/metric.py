@@ -71,6 +71,17 @@ class Evidence:
     history: xr.Dataset | None = None
     convergence: xr.Dataset | None = None
 
+    def __post_init__(self):
+        # Whatever becomes of a roll-out beyond the end of its recording counts for nothing.
+        frames = 1 + np.arange(self.simulated.shape[2])
+        beyond = frames >= self.data["length"].values[:, None]
+        if beyond.any():
+            kept = np.where(beyond[:, None, :, None], 0.0, self.simulated)
+            object.__setattr__(self, "simulated", kept)
+            if self.fitted is not None:
+                kept = np.where(beyond[..., None], 0.0, self.fitted)
+                object.__setattr__(self, "fitted", kept)
+
     @cached_property
     def observed(self) -> np.ndarray:
         """(trajectory, time, channel), without the start."""
