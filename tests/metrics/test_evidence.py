@@ -67,6 +67,7 @@ def test_what_a_roll_out_does_beyond_the_end_of_its_recording_does_not_count(rec
     moved = simulated()
     for rolled, length in zip(moved, LENGTHS, strict=True):
         rolled[:, length - 1 :] += 100.0
+        rolled[:5, length:] = np.inf
     again = scored(recorded(), moved)
     for name, score in unequal.items():
         assert again[name].value == pytest.approx(score.value, rel=1e-12, nan_ok=True), name
