@@ -55,9 +55,9 @@ class Oscillator(ContinuousSystem):
         """Everything over the mass: a common factor of the other three does not show."""
         p = parameters
         return {
-            "damping/mass": (p["damping"] / p["mass"], "1/s"),
-            "stiffness/mass": (p["stiffness"] / p["mass"], "1/s^2"),
-            "gain/mass": (p["gain"] / p["mass"], "1/kg"),
+            "damping_over_mass": (p["damping"] / p["mass"], "1/s"),
+            "stiffness_over_mass": (p["stiffness"] / p["mass"], "1/s^2"),
+            "gain_over_mass": (p["gain"] / p["mass"], "1/kg"),
             "rest": (p["rest"], "m"),
         }
 
