@@ -1,6 +1,7 @@
 """Numbers and models that several tests compare with."""
 
 import numpy as np
+from scipy.linalg import expm
 
 # One SI parameter set equivalent to the base parameters measured on the 21 real runs at 500 Hz.
 IBM_EQUIVALENT = {
@@ -53,3 +54,32 @@ def random_states(count: int, seed: int = 0) -> np.ndarray:
     return np.concatenate(
         [rng.uniform(-np.pi, np.pi, (count, 2)), rng.uniform(-30, 30, (count, 2))], axis=1
     )
+
+
+def driven_oscillator(p, start, force, frame_time: float = 0.02) -> np.ndarray:
+    """Motion (frame, 2) of the oscillator from exp(t A) of the state with a 1 appended.
+
+    Args:
+        p: parameters by name, ``rest`` and ``gain`` with defaults 0.
+        start: position and velocity; the first row.
+        force: (frame − 1,) [N], held from frame to frame.
+    """
+    rest, gain = p.get("rest", 0.0), p.get("gain", 0.0)
+    x, motion = np.array([*start, 1.0]), [np.array(start)]
+    for u in force:
+        push = (gain * u + p["stiffness"] * rest) / p["mass"]
+        A = np.array(
+            [[0, 1, 0], [-p["stiffness"] / p["mass"], -p["damping"] / p["mass"], push], [0, 0, 0]]
+        )
+        x = expm(A * frame_time) @ x
+        motion.append(x[:2])
+    return np.array(motion)
+
+
+def oscillator_responses(p, start, force) -> tuple[np.ndarray, np.ndarray]:
+    """The motion without rest and gain, and (frame, 2, 2) that of one unit of each from rest at 0.
+
+    The motion is their sum: it is linear in rest and gain.
+    """
+    units = [driven_oscillator(p | unit, (0.0, 0.0), force) for unit in ({"rest": 1}, {"gain": 1})]
+    return driven_oscillator(p, start, force), np.stack(units, axis=-1)[1:]

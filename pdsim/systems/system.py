@@ -134,7 +134,10 @@ class System:
         return a - b
 
     def combinations(self, parameters: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
-        """What the motion can determine, name → (value, unit), where the system knows it."""
+        """What the motion can determine, name → (value, unit), where the system knows it.
+
+        Names become variables of a file: letters, digits and underscores.
+        """
         del parameters
         return {}
 
