@@ -187,6 +187,21 @@ def group_files(group):
     ]
 
 
+def statistics_file(wildcards):
+    """The statistic a variant is trained on."""
+    _, statistic, _ = wildcards.run.split("_", 2)
+    return f"{RESULTS}/{wildcards.experiment}/bayessim/statistics/{statistic}.nc"
+
+
+def parts(wildcards):
+    """What is gathered; a course takes as long as all else of a run, so it is of the first seed."""
+    of_course = wildcards.kind == "course"
+    files = run_files(wildcards.experiment, f"{wildcards.kind}.csv", of_course)
+    if not of_course:
+        files += variant_files(wildcards.experiment, "metrics.csv")
+    return files
+
+
 def tuning_files(experiment):
     """One search of each run that has something to search."""
     return [

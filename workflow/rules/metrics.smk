@@ -85,15 +85,6 @@ rule course:
         )
 
 
-def parts(wildcards):
-    """What is gathered; a course takes as long as all else of a run, so it is of the first seed."""
-    of_course = wildcards.kind == "course"
-    files = run_files(wildcards.experiment, f"{wildcards.kind}.csv", of_course)
-    if not of_course:
-        files += variant_files(wildcards.experiment, "metrics.csv")
-    return files
-
-
 rule gather:
     input:
         parts,
