@@ -222,7 +222,14 @@ def sections(*names):
 
 
 # Stages whose result depends on the code of the system, and of the source.
-_SIMULATING = ("infer", "simulate", "course", "tune", "training_set", "condition")
+_SIMULATING = (
+    "infer",
+    "simulate",
+    "learning_curve",
+    "tune",
+    "training_set",
+    "condition",
+)
 _READING = ("record", "preprocess")
 
 

@@ -57,39 +57,39 @@ rule evaluate:
         )
 
 
-rule course:
+rule learning_curve:
     input:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         posterior=f"{RUN}/posterior.nc",
     output:
-        f"{RUN}/course.csv",
+        f"{RUN}/learning_curve.csv",
     log:
-        f"{RUN}/logs/course.log",
+        f"{RUN}/logs/learning_curve.log",
     benchmark:
-        f"{RUN}/benchmarks/course.tsv"
+        f"{RUN}/benchmarks/learning_curve.tsv"
     threads: 1
     resources:
         mem_mb=growing(3000),
         runtime=growing(60),
     params:
         file=experiment_file,
-        options=options("course"),
-        code=code("course"),
+        options=options("learning_curve"),
+        code=code("learning_curve"),
     message:
-        "Scoring the course of {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
+        "Scoring the learning curve of {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
         pdsim(
-            "course {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
+            "learning-curve {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
             "--trajectories {input.trajectories:q} --posterior {input.posterior:q} "
             "--output {output:q}"
         )
 
 
 def parts(wildcards):
-    """What is gathered; a course takes as long as all else of a run, so it is of the first seed."""
-    of_course = wildcards.kind == "course"
-    files = run_files(wildcards.experiment, f"{wildcards.kind}.csv", of_course)
-    if not of_course:
+    """What is gathered; a learning curve takes as long as all else of a run, so it is of the first seed."""
+    curves = wildcards.kind == "learning_curve"
+    files = run_files(wildcards.experiment, f"{wildcards.kind}.csv", curves)
+    if not curves:
         files += variant_files(wildcards.experiment, "metrics.csv")
     return files
 
@@ -104,7 +104,7 @@ rule gather:
     benchmark:
         f"{EXPERIMENT}/benchmarks/gather_{{kind}}.tsv"
     wildcard_constraints:
-        kind="metrics|course",
+        kind="metrics|learning_curve",
     threads: 1
     resources:
         mem_mb=growing(500),
