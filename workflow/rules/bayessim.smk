@@ -1,12 +1,6 @@
 # BayesSim: simulations from the prior, their statistics, a density for each variant, a posterior.
 
 
-def statistics_file(wildcards):
-    """The statistic a variant is trained on."""
-    _, statistic, _ = wildcards.run.split("_", 2)
-    return f"{RESULTS}/{wildcards.experiment}/bayessim/statistics/{statistic}.nc"
-
-
 rule training_set:
     input:
         f"{EXPERIMENT}/trajectories.nc",

@@ -187,6 +187,21 @@ def group_files(group):
     ]
 
 
+def statistics_file(wildcards):
+    """The statistic a variant is trained on."""
+    _, statistic, _ = wildcards.run.split("_", 2)
+    return f"{RESULTS}/{wildcards.experiment}/bayessim/statistics/{statistic}.nc"
+
+
+def parts(wildcards):
+    """What is gathered; learning curves take as long as all else, so they are of the first seed."""
+    curves = wildcards.kind == "learning_curve"
+    files = run_files(wildcards.experiment, f"{wildcards.kind}.csv", curves)
+    if not curves:
+        files += variant_files(wildcards.experiment, "metrics.csv")
+    return files
+
+
 def tuning_files(experiment):
     """One search of each run that has something to search."""
     return [

@@ -85,15 +85,6 @@ rule learning_curve:
         )
 
 
-def parts(wildcards):
-    """What is gathered; a learning curve takes as long as all else of a run, so it is of the first seed."""
-    curves = wildcards.kind == "learning_curve"
-    files = run_files(wildcards.experiment, f"{wildcards.kind}.csv", curves)
-    if not curves:
-        files += variant_files(wildcards.experiment, "metrics.csv")
-    return files
-
-
 rule gather:
     input:
         parts,
