@@ -7,7 +7,7 @@ SNAKEMAKE := $(BIN)/snakemake --profile workflow/profiles/workstation
 FORMATTED := Snakefile workflow/rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo synthetic modes pendulum bayessim tune test lint bench lock clean
+.PHONY: help install demo synthetic modes pendulum pendubot bayessim tune test lint bench lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,6 +37,9 @@ modes: $(READY) ## Run sum against product of two trajectories
 
 pendulum: $(READY) ## Run all estimators on the real double pendulum (IBM recordings), three settings
 	$(SNAKEMAKE) pendulum
+
+pendubot: $(READY) ## Run three estimators on a robot with two motors (tables in data/ or PDSIM_DATA_DIR)
+	$(SNAKEMAKE) pendubot
 
 bayessim: $(READY) ## Train BayesSim's likelihood-free variants where an experiment has them
 	$(SNAKEMAKE) bayessim

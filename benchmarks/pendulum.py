@@ -49,9 +49,9 @@ def build(dtype, particles, windows, integrator=EULER):
         simulator, data, np.ones(4), window_count=windows, combination="sum", dtype=dtype
     )
     guess = problem.start_shooting()
-    unit = rng.uniform(0.3, 0.7, size=(particles, simulator.space.dimension))
+    coordinates = rng.uniform(0.3, 0.7, size=(particles, simulator.space.dimension))
     position = Position(
-        jnp.asarray(unit, dtype), jnp.broadcast_to(guess, (particles, *guess.shape))
+        jnp.asarray(coordinates, dtype), jnp.broadcast_to(guess, (particles, *guess.shape))
     )
     forward = jax.jit(lambda position, problem: problem.evaluate(position)[0].sum())
     return forward, jax.jit(jax.value_and_grad(forward)), (position, problem)
@@ -146,7 +146,9 @@ def measure(case: dict, checkouts: dict) -> list[dict]:
     scale = 1e9 / (case["particles"] * STEPS)
     results = []
     for name, pairs in times.items():
-        forward, gradient = (scale * statistics.median(column) for column in zip(*pairs, strict=True))
+        forward, gradient = (
+            scale * statistics.median(column) for column in zip(*pairs, strict=True)
+        )
         ratios = [g / f for f, g in pairs]
         results.append(
             {

@@ -43,25 +43,25 @@ class Parameter:
     sets: tuple[str, ...] = ()
     label: str = ""
 
-    def to_physical(self, unit_value):
+    def to_physical(self, coordinate):
         """Map [0, 1] to [lower, upper]; values outside extrapolate."""
         if self.scale == "log":
-            return self.lower * jnp.exp(unit_value * np.log(self.upper / self.lower))
-        return self.lower + unit_value * (self.upper - self.lower)
+            return self.lower * jnp.exp(coordinate * np.log(self.upper / self.lower))
+        return self.lower + coordinate * (self.upper - self.lower)
 
-    def to_unit(self, value):
+    def to_coordinates(self, value):
         """Inverse of ``to_physical``."""
         if self.scale == "log":
             return jnp.log(value / self.lower) / np.log(self.upper / self.lower)
         return (value - self.lower) / (self.upper - self.lower)
 
-    def log_prior(self, unit_value):
+    def log_prior(self, coordinate):
         """Log density of the prior over the unit coordinate, limits not applied.
 
         The Jacobian |dx/du| of ``to_physical`` is included, so a uniform prior under a
         logarithmic scale favours the upper end, and a log-uniform one is flat.
         """
-        x = self.to_physical(unit_value)
+        x = self.to_physical(coordinate)
         if self.scale == "log":
             log_slope = jnp.log(x) + np.log(np.log(self.upper / self.lower))
         else:
@@ -96,33 +96,33 @@ class ParameterSpace:
     def dimension(self) -> int:
         return len(self.parameters)
 
-    def to_physical(self, unit: jax.Array) -> jax.Array:
+    def to_physical(self, coordinates: jax.Array) -> jax.Array:
         """Map unit coordinates ``(..., M)`` to physical values of the same shape."""
-        columns = [p.to_physical(unit[..., i]) for i, p in enumerate(self.parameters)]
+        columns = [p.to_physical(coordinates[..., i]) for i, p in enumerate(self.parameters)]
         return jnp.stack(columns, axis=-1)
 
-    def to_unit(self, physical) -> jax.Array:
+    def to_coordinates(self, physical) -> jax.Array:
         """Inverse of ``to_physical``."""
         physical = jnp.asarray(physical)
-        columns = [p.to_unit(physical[..., i]) for i, p in enumerate(self.parameters)]
+        columns = [p.to_coordinates(physical[..., i]) for i, p in enumerate(self.parameters)]
         return jnp.stack(columns, axis=-1)
 
-    def system_parameters(self, unit: jax.Array) -> Mapping[str, jax.Array]:
+    def system_parameters(self, coordinates: jax.Array) -> Mapping[str, jax.Array]:
         """Return the values of all the system's parameters by name, each of shape ``(...)``."""
-        values = {name: jnp.asarray(value, unit.dtype) for name, value in self.fixed}
+        values = {name: jnp.asarray(value, coordinates.dtype) for name, value in self.fixed}
         for i, parameter in enumerate(self.parameters):
-            physical = parameter.to_physical(unit[..., i])
+            physical = parameter.to_physical(coordinates[..., i])
             for target in parameter.sets:
                 values[target] = physical
         return values
 
-    def log_prior(self, unit: jax.Array) -> jax.Array:
+    def log_prior(self, coordinates: jax.Array) -> jax.Array:
         """Log prior density over unit coordinates, shape ``(...)``; limits are not applied here.
 
         Limits are constraints (Sec. IV-D, IV-E): each estimator keeps them in its own way.
         """
-        terms = [p.log_prior(unit[..., i]) for i, p in enumerate(self.parameters)]
-        return sum(terms, jnp.zeros(unit.shape[:-1], unit.dtype))
+        terms = [p.log_prior(coordinates[..., i]) for i, p in enumerate(self.parameters)]
+        return sum(terms, jnp.zeros(coordinates.shape[:-1], coordinates.dtype))
 
     def sobol(self, count: int, seed: int = 0) -> np.ndarray:
         """First ``count`` points of a Sobol sequence, shape ``(count, M)``.

@@ -41,7 +41,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     # In the order of the report.
     "figures": (
-        "course",
+        "learning_curve",
         "convergence",
         "densities",
         "landscape",
@@ -57,7 +57,15 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
 }
 # Metrics that are followed over the course of an estimation, which takes as long as all others.
-COURSE_METRICS = ("kl", "mmd", "log_likelihood", "rmse", "energy_score", "coverage", "parameters")
+LEARNING_CURVE_METRICS = (
+    "kl",
+    "mmd",
+    "log_likelihood",
+    "rmse",
+    "energy_score",
+    "coverage",
+    "parameters",
+)
 
 
 def module_name(room: str, name: str) -> str:

@@ -57,7 +57,7 @@ def test_unit_box_and_physical_values_are_inverse():
     )
     unit = np.random.default_rng(0).uniform(size=(50, 2))
     physical = space.to_physical(jnp.asarray(unit))
-    np.testing.assert_allclose(space.to_unit(physical), unit, atol=1e-12)
+    np.testing.assert_allclose(space.to_coordinates(physical), unit, atol=1e-12)
     corners = np.asarray(space.to_physical(jnp.array([[0.0, 0.0], [1.0, 1.0]])))
     np.testing.assert_allclose(corners, [[0.5, 1e-6], [5.0, 1e-2]], rtol=1e-12)
 

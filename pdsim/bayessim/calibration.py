@@ -9,21 +9,21 @@ from pdsim.bayessim.mixture import Mixture
 _SURPLUS = 4
 
 
-def ranks(density: Mixture, unit: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
+def ranks(density: Mixture, coordinates: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
     """Rank of the true parameters among draws of their own posterior, (n, M).
 
     If the density is the posterior, each rank is uniform on 0 … ``count``.
 
     Args:
         density: conditioned on the statistics of n simulations.
-        unit: (n, M) true unit coordinates.
+        coordinates: (n, M) true unit coordinates.
         count: draws compared with; of ``_SURPLUS`` times as many those within the limits, and
             where fewer are, their rank is stretched.
     """
     draws = np.asarray(density.sample(jax.random.key(seed), _SURPLUS * count), float)
     inside = ((draws >= 0) & (draws <= 1)).all(axis=2)
     kept = inside & (np.cumsum(inside, axis=1) <= count)
-    below = ((draws < unit[:, None]) & kept[..., None]).sum(axis=1)
+    below = ((draws < coordinates[:, None]) & kept[..., None]).sum(axis=1)
     number = np.maximum(kept.sum(axis=1, keepdims=True), 1)
     return np.round(below * count / number).astype(int)
 

@@ -12,12 +12,12 @@ class Draws(NamedTuple):
     """Draws and how they came about.
 
     Attributes:
-        unit: (draw, M), inside the box.
+        coordinates: (draw, M), inside the box.
         outside: how far each was outside before it was moved to the limits; 0 for those accepted.
         rejected: draws thrown away.
     """
 
-    unit: np.ndarray
+    coordinates: np.ndarray
     outside: np.ndarray
     rejected: int
 

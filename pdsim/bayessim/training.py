@@ -113,8 +113,11 @@ def train(
         PdsimError: the loss is not finite from the first epochs on.
     """
     data = [
-        (features(net.fixed, jnp.asarray(inputs, jnp.float32)), jnp.asarray(unit, jnp.float32))
-        for inputs, unit in (pairs, held_out)
+        (
+            features(net.fixed, jnp.asarray(inputs, jnp.float32)),
+            jnp.asarray(coordinates, jnp.float32),
+        )
+        for inputs, coordinates in (pairs, held_out)
     ]
     state = State(
         net.layers,

@@ -27,7 +27,7 @@ exit codes: 0 done, 1 a bug (with a stack trace), 2 something to mend (the messa
 """
 
 # Kinds of files a figure may need; of the first two there is one.
-PLOT_FILES = ("trajectories", "course", "posterior", "rollouts", "statistics", "trained")
+PLOT_FILES = ("trajectories", "learning_curve", "posterior", "rollouts", "statistics", "trained")
 
 
 def _experiment(parser: argparse.ArgumentParser) -> None:
@@ -137,20 +137,20 @@ def parser() -> argparse.ArgumentParser:
     _run(p)
     _files(p, "trajectories", "posterior", "rollouts", "output")
 
-    p = verb("course", "Metrics of one posterior after more and more roll-outs.")
+    p = verb("learning-curve", "Metrics of one posterior after more and more roll-outs.")
     _experiment(p)
     _run(p)
     _files(p, "trajectories", "posterior", "output")
 
-    p = verb("gather", "Metrics of all runs, or their courses or searches, into one file.")
+    p = verb("gather", "Metrics of all runs, or their learning curves or searches, into one file.")
     p.add_argument("parts", nargs="+", metavar="FILE")
-    p.add_argument("--kind", choices=("metrics", "course", "tuning"), default="metrics")
+    p.add_argument("--kind", choices=("metrics", "learning_curve", "tuning"), default="metrics")
     p.add_argument("--output", required=True, metavar="FILE", help="for tuning: without suffix")
 
     p = verb("table", "Metrics to the tables, each as CSV, Markdown and LaTeX.")
     _experiment(p)
     _files(p, "metrics")
-    p.add_argument("--rollouts", type=int, help="cut at so many roll-outs; needs a course")
+    p.add_argument("--rollouts", type=int, help="cut at so many roll-outs; needs learning curves")
     where = p.add_mutually_exclusive_group(required=True)
     where.add_argument("--folder", help="where the tables go")
     where.add_argument("--table-3", metavar="STEM", help="BayesSim's table alone, without suffix")
@@ -166,7 +166,8 @@ def parser() -> argparse.ArgumentParser:
     _experiment(p)
     p.add_argument("--run", help="name of a run, for a figure of one run")
     for name in PLOT_FILES:
-        p.add_argument(f"--{name}", nargs="+", metavar="FILE", default=[])
+        option = f"--{name.replace('_', '-')}"
+        p.add_argument(option, nargs="+", metavar="FILE", default=[])
     p.add_argument("--stem", required=True, help="output path without suffix")
 
     p = verb("report", "Write the HTML report of an experiment.")

@@ -35,9 +35,11 @@ def _gather(a: argparse.Namespace) -> None:
         from pdsim.stages import tune
 
         return tune.gather(a.parts, a.output)
-    from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS, gather
+    from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS, gather
 
-    return gather(a.parts, a.output, COURSE_COLUMNS if a.kind == "course" else COLUMNS)
+    return gather(
+        a.parts, a.output, LEARNING_CURVE_COLUMNS if a.kind == "learning_curve" else COLUMNS
+    )
 
 
 def _options(a: argparse.Namespace, experiment) -> Any:
@@ -155,10 +157,10 @@ def _evaluate(a: argparse.Namespace, experiment) -> None:
     evaluate(_options(a, experiment), rollouts=a.rollouts, **_scored(a, experiment))
 
 
-def _course(a: argparse.Namespace, experiment) -> None:
-    from pdsim.stages.course import course
+def _learning_curve(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.learning_curve import learning_curve
 
-    course(_options(a, experiment), **_scored(a, experiment))
+    learning_curve(_options(a, experiment), **_scored(a, experiment))
 
 
 def _tune(a: argparse.Namespace, experiment) -> None:
@@ -228,7 +230,7 @@ _OF_AN_EXPERIMENT: dict[str, Callable[[argparse.Namespace, Any], None]] = {
     "condition": _condition,
     "simulate": _simulate,
     "evaluate": _evaluate,
-    "course": _course,
+    "learning-curve": _learning_curve,
     "tune": _tune,
     "table": _table,
     "plot": _plot,

@@ -57,7 +57,7 @@ class BudgetConfig(WorkConfig):
     """A budget of an experiment: the work of each inference job, and what is done besides."""
 
     seed_count: Count | None = Field(None, description="how many of the seeds; null: all")
-    course: bool = Field(
+    learning_curve: bool = Field(
         True, description="score the estimation on its way too; takes as long as all other scores"
     )
     bayessim: bool = Field(True, description="train the variants of the section bayessim too")

@@ -52,7 +52,7 @@ class Simulate(Section):
 
 
 class Evaluate(Simulate):
-    """Of ``evaluate`` and ``course``."""
+    """Of ``evaluate`` and ``learning-curve``."""
 
     likelihood: LikelihoodConfig
 
@@ -97,7 +97,7 @@ SLICES: dict[str, type[Section]] = {
     "infer": Infer,
     "simulate": Simulate,
     "evaluate": Evaluate,
-    "course": Evaluate,
+    "learning_curve": Evaluate,
     "tune": Tune,
     "training_set": TrainingSet,
     "statistics": Statistics,

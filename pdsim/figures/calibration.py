@@ -32,7 +32,7 @@ def draw(request: Request) -> None:
         variant = read_dataset(path).attrs["variant"]
         data = stored[split_variant(variant)[0]]
         density = conditioned(path, data["simulated"].values, config.density, len(names))
-        found[variant] = ranks(density, data["unit"].values, _COUNT)
+        found[variant] = ranks(density, data["coordinates"].values, _COUNT)
     draw_ranks(found, names, _COUNT, f"{request.title}: calibration of BayesSim", request.stem)
 
 

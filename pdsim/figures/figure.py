@@ -16,7 +16,7 @@ class Request(NamedTuple):
     Attributes:
         sections: sections of the experiment's config, those the figure asks for.
         identity: of the run, for a figure of one run; else None.
-        files: kind → files, those the figure asks for; "trajectories" and "course" hold one.
+        files: kind → files, those the figure asks for; one of "trajectories", "learning_curve".
         stem: output path without suffix.
     """
 
@@ -42,8 +42,8 @@ class Figure:
     """An entry of ``pdsim.registry``'s figures: the module's ``FIGURE``.
 
     Attributes:
-        needs: kinds of files: "trajectories", "posterior", "rollouts", "course", "statistics",
-            "trained". Of a figure of one run, posterior and roll-outs are that run's.
+        needs: kinds of files: "trajectories", "posterior", "rollouts", "learning_curve",
+            "statistics", "trained". Of a figure of one run, posterior and roll-outs are that run's.
         sections: of the experiment's config; always with "title".
         caption: how to read it, for the report.
         draw: writes ``<stem>.pdf`` and ``<stem>.png``.

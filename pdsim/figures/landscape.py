@@ -41,13 +41,13 @@ def draw(request: Request) -> None:
         )
     indices = [space.names.index(name) for name in chosen]
     line = jnp.linspace(0.0, 1.0, RESOLUTION)
-    unit = np.broadcast_to(
-        np.asarray(space.to_unit(truth)), (RESOLUTION, RESOLUTION, space.dimension)
+    coordinates = np.broadcast_to(
+        np.asarray(space.to_coordinates(truth)), (RESOLUTION, RESOLUTION, space.dimension)
     ).copy()
-    unit[..., indices[0]], unit[..., indices[1]] = np.meshgrid(line, line)
+    coordinates[..., indices[0]], coordinates[..., indices[1]] = np.meshgrid(line, line)
     likelihood = request.sections["likelihood"]
     grids = {
-        f"{shooting} shooting": log_likelihood(simulator, likelihood, data, shooting, unit)
+        f"{shooting} shooting": log_likelihood(simulator, likelihood, data, shooting, coordinates)
         for shooting in ("single", "multiple")
     }
     parameters = [space.parameters[i] for i in indices]
@@ -73,7 +73,7 @@ def log_likelihood(
     likelihood: "LikelihoodConfig",
     data: xr.Dataset,
     shooting: str,
-    unit: np.ndarray,
+    coordinates: np.ndarray,
 ) -> np.ndarray:
     """Log likelihood of unit coordinates (*batch, M), (*batch,).
 
@@ -86,11 +86,11 @@ def log_likelihood(
 
     problem = build_problem(simulator, likelihood, data, shooting, "float64")
     guess = problem.start_shooting()
-    flat = jnp.asarray(unit.reshape(-1, unit.shape[-1]))
+    flat = jnp.asarray(coordinates.reshape(-1, coordinates.shape[-1]))
     position = Position(flat, jnp.broadcast_to(guess, (len(flat), *guess.shape)))
     value, defects = jax.jit(type(problem).evaluate)(problem, position)
     defect_term = -0.5 * (defects**2).reshape(len(flat), -1).sum(axis=1)
-    return np.asarray(value + defect_term).reshape(unit.shape[:-1])
+    return np.asarray(value + defect_term).reshape(coordinates.shape[:-1])
 
 
 def draw_grids(

@@ -50,9 +50,11 @@ def draw(request: Request) -> None:
     later = later[: len(begin) - 1]
     seen = np.flatnonzero(np.isfinite(data["observed"].values).any(axis=(0, 1)))
 
-    def simulate(unit: np.ndarray, later: np.ndarray) -> np.ndarray:
+    def simulate(coordinates: np.ndarray, later: np.ndarray) -> np.ndarray:
         starts = np.concatenate([data["start"].values[first : first + 1], later])
-        shown = simulated_windows(simulator, unit, starts, data, first, length, begin)[..., seen]
+        shown = simulated_windows(simulator, coordinates, starts, data, first, length, begin)[
+            ..., seen
+        ]
         # The last window may reach beyond the recording.
         shown[begin[:, None] + np.arange(length + 1) >= frames] = np.nan
         return shown
@@ -67,7 +69,7 @@ def draw(request: Request) -> None:
                 np.full(simulator.space.dimension, 0.5), data["states"].values[first, begin[1:]]
             ),
             "after: most likely draw": simulate(
-                np.asarray(simulator.space.to_unit(draws[best])), later
+                np.asarray(simulator.space.to_coordinates(draws[best])), later
             ),
         },
         [channel_labels(data)[channel] for channel in seen],
@@ -78,7 +80,7 @@ def draw(request: Request) -> None:
 
 def simulated_windows(
     simulator: Simulator,
-    unit: np.ndarray,
+    coordinates: np.ndarray,
     starts: np.ndarray,
     data: xr.Dataset,
     trajectory: int,
@@ -88,12 +90,12 @@ def simulated_windows(
     """Simulate windows (window, length + 1, channel), the first entry of each is its start.
 
     Args:
-        unit: (M,) unit coordinates.
+        coordinates: (M,) unit coordinates.
         starts: (window, S).
         begin: (window,) frame at which each starts.
     """
     system, space, substeps = simulator
-    prepared = system.prepare(space.system_parameters(jnp.asarray(unit)))
+    prepared = system.prepare(space.system_parameters(jnp.asarray(coordinates)))
     frame_time = float(data.attrs["frame_time"])
     count = -(-(data.sizes["time"] - 1) // length)
     inputs = cut(inputs_of(data)[trajectory][None], length, count, 0.0)[:, 0, : len(begin)]
@@ -114,7 +116,7 @@ def simulated_windows(
     simulated = jax.vmap(one, in_axes=(0, 1, 0))(
         jnp.asarray(starts), jnp.asarray(inputs), jnp.asarray(begin * frame_time)
     )
-    shown = first_frame(simulator, np.tile(unit, (len(starts), 1)), starts)
+    shown = first_frame(simulator, np.tile(coordinates, (len(starts), 1)), starts)
     return np.concatenate([shown[:, None], np.asarray(simulated)], axis=1)
 
 

@@ -37,7 +37,7 @@ _DESCENTS: dict[str, type[GaussNewton] | type[GradientDescent]] = {
 _GRADIENT_DEFAULTS = {
     "step_size": 0.01,
     "step_decay": 0.1,
-    "defect_scale": (1.0, 0.01),
+    "defect_deviation": (1.0, 0.01),
     "tightening": 0.8,
     "multiplier_step": 1e-3,
     "damping": 1.0,
@@ -64,7 +64,7 @@ class Settings(Section):
     step_decay: float = Field(
         0.2, gt=0, le=1, description="step size at the end over that at the start (geometric) (0.1)"
     )
-    defect_scale: tuple[Positive, Positive] = Field(
+    defect_deviation: tuple[Positive, Positive] = Field(
         (1.0, 1e-4),
         description="σ_def at the start and at the end, in scaled state units (1.0, 0.01)",
     )

@@ -105,7 +105,7 @@ class GaussNewton(Stepwise):
         x, shooting = position
         m = space.dimension
         progress = self.progress(problem, state.iteration)
-        sigma = tightened(settings.defect_scale, settings.tightening, progress).astype(x.dtype)
+        sigma = tightened(settings.defect_deviation, settings.tightening, progress).astype(x.dtype)
         linear = problem.linearise(position)
         finite = all_finite(linear)
         linear = keep_rows(finite, linear, jax.tree.map(jnp.zeros_like, linear))
@@ -167,7 +167,7 @@ class GaussNewton(Stepwise):
             step_size=step_size,
             bandwidth=bandwidth,
             acceptance=taken.mean(dtype=x.dtype),
-            defect_scale=sigma,
+            defect_deviation=sigma,
         )
         return new, info
 

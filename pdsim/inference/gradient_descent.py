@@ -79,7 +79,7 @@ class GradientDescent(Stepwise):
         assert damping is not None and limit_scale is not None
         x, shooting = particles.position
         progress = self.progress(problem, particles.iteration)
-        sigma = tightened(settings.defect_scale, settings.tightening, progress).astype(x.dtype)
+        sigma = tightened(settings.defect_deviation, settings.tightening, progress).astype(x.dtype)
         step_size = decayed(settings.step_size, settings.step_decay, progress).astype(x.dtype)
 
         def evaluate(x, shooting):
@@ -112,7 +112,7 @@ class GradientDescent(Stepwise):
             evaluations=self.cost(problem),
             step_size=step_size,
             bandwidth=bandwidth,
-            defect_scale=sigma,
+            defect_deviation=sigma,
             defect_multiplier=largest_defect(moved.defect_multiplier).max(),
             limit_violation=jnp.abs(limits.violation).max(),
         )

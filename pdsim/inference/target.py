@@ -87,6 +87,6 @@ class Target:
         parameters = self.problem.space.dimension
         if count == 1:
             return np.zeros((1, self.dimension))
-        unit = np.clip(self.problem.space.sobol(count, seed), _MARGIN, 1 - _MARGIN)
+        coordinates = np.clip(self.problem.space.sobol(count, seed), _MARGIN, 1 - _MARGIN)
         offsets = np.random.default_rng(seed).normal(size=(count, self.dimension - parameters))
-        return np.concatenate([np.log(unit / (1 - unit)), offsets], axis=1)
+        return np.concatenate([np.log(coordinates / (1 - coordinates)), offsets], axis=1)

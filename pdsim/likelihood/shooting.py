@@ -37,7 +37,7 @@ from pdsim.trajectories import inputs_of, window_length, windows
     jax.tree_util.register_dataclass,
     data_fields=[
         "targets",
-        "precisions",
+        "inverse_deviations",
         "inputs",
         "first_time",
         "first_start",
@@ -60,7 +60,7 @@ class ShootingProblem:
 
     Attributes:
         targets: one (h, trajectory, window) array per channel.
-        precisions: 1/σ of each target, 0 where nothing was observed.
+        inverse_deviations: 1/σ of each target, 0 where nothing was observed.
         inputs: one (h, trajectory, window) array per input.
         first_time: (window,) time at which each window starts [s].
         first_start: (trajectory, state) start states of window 0, known (Sec. III).
@@ -72,7 +72,7 @@ class ShootingProblem:
     """
 
     targets: tuple[jax.Array, ...]
-    precisions: tuple[jax.Array, ...]
+    inverse_deviations: tuple[jax.Array, ...]
     inputs: tuple[jax.Array, ...]
     first_time: jax.Array
     first_start: jax.Array
@@ -119,7 +119,7 @@ class ShootingProblem:
             )
             return error, system.pack(end)
 
-        observed = tuple(zip(self.targets, self.precisions, strict=True))
+        observed = tuple(zip(self.targets, self.inverse_deviations, strict=True))
         error, end = over_windows(window)(prepared, start, self.inputs, observed, self.first_time)
         per_trajectory = self.log_normalisation - 0.5 * error.sum(axis=-1)
         defects = self._defects(position.shooting, end[:, :, :-1] / self.state_scale)
@@ -130,15 +130,15 @@ class ShootingProblem:
         start = self._starts(position)
         system, windowed = self.system.forward_mode(), start.shape[2] > 1
         frames = self.targets[0].shape[0]
-        unit = jnp.broadcast_to(
+        coordinates = jnp.broadcast_to(
             position.parameters[:, None, None, :],
             (*start.shape[:3], position.parameters.shape[-1]),
         )
 
-        def window(unit, start, inputs, _, first_time):
+        def window(coordinates, start, inputs, _, first_time):
             channels, end = rollout(
                 system,
-                system.prepare(self.space.system_parameters(unit)),
+                system.prepare(self.space.system_parameters(coordinates)),
                 system.unpack(start * self.state_scale),
                 inputs,
                 frames=frames,
@@ -149,19 +149,23 @@ class ShootingProblem:
 
         simulate = over_windows(window)
 
-        def shown(unit, start):
-            channels, end = simulate(unit, start, self.inputs, (), self.first_time)
+        def shown(coordinates, start):
+            channels, end = simulate(coordinates, start, self.inputs, (), self.first_time)
             # Channel and frame in front of the batch, and what is saved for the end behind it.
             return jnp.stack([jnp.moveaxis(x, -1, 0) for x in channels]), jnp.moveaxis(end, -1, 0)
 
-        (observed, end), (slopes, end_slopes) = tangents(shown, unit, start, with_start=windowed)
+        (observed, end), (slopes, end_slopes) = tangents(
+            shown, coordinates, start, with_start=windowed
+        )
         # (channel, frame, 1, trajectory, window), to go with a batch of particles.
-        target, precision = (jnp.stack(x)[:, :, None] for x in (self.targets, self.precisions))
-        residuals = _observations_last(precision * (observed - target))
-        slopes = jnp.moveaxis(_observations_last(precision * slopes, lead=1), 0, -1)
+        target, inverse = (
+            jnp.stack(x)[:, :, None] for x in (self.targets, self.inverse_deviations)
+        )
+        residuals = _observations_last(inverse * (observed - target))
+        slopes = jnp.moveaxis(_observations_last(inverse * slopes, lead=1), 0, -1)
         end_slopes = jnp.moveaxis(end_slopes, (0, 1), (-1, -2))
         per_trajectory = self.log_normalisation - 0.5 * (residuals**2).sum(axis=(-2, -1))
-        m = unit.shape[-1]
+        m = coordinates.shape[-1]
         defects = self._defects(position.shooting, jnp.moveaxis(end, 0, -1)[:, :, :-1])
         return Linearisation(
             log_likelihood=combine_trajectories(per_trajectory, self.combination),
@@ -242,7 +246,7 @@ def shooting_problem(
     targets = windows(observed[:, 1:], length, window_count, np.nan)
     inputs = windows(inputs_of(trajectories), length, window_count, 0.0)
     seen = np.isfinite(targets)
-    precision = np.where(seen, 1 / noise, 0.0)
+    inverse = np.where(seen, 1 / noise, 0.0)
     normalisation = -np.where(seen, np.log(noise * np.sqrt(2 * np.pi)), 0.0)
     first = length * np.arange(window_count)
     linked = first[1:] < trajectories["length"].values[:, None] - 1
@@ -253,7 +257,7 @@ def shooting_problem(
     spread = np.nanstd(states, axis=(0, 1)) if np.isnan(states).any() else states.std(axis=(0, 1))
     return ShootingProblem(
         targets=_by_column(np.nan_to_num(targets), dtype),
-        precisions=_by_column(precision, dtype),
+        inverse_deviations=_by_column(inverse, dtype),
         inputs=_by_column(inputs, dtype),
         first_time=jnp.asarray(first * frame_time, dtype),
         first_start=jnp.asarray(trajectories["start"].values, dtype),

@@ -1,4 +1,4 @@
-"""All metrics, or those of a course, in the order of the registry."""
+"""All metrics, or those of learning curves, in the order of the registry."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Tables of metrics in long format: one row per run, metric and, in a course, snapshot."""
+"""Tables of metrics in long format: one row per run, metric and, in a learning curve, snapshot."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ from pdsim.runtime.files import write_text
 # Whose posterior it is, and what is said of it.
 IDENTITY = ("experiment", "run", "method", "shooting", "seed")
 COLUMNS = (*IDENTITY, "metric", "value", "reason")
-COURSE_COLUMNS = (*IDENTITY, "rollouts", "seconds", *COLUMNS[5:])
+LEARNING_CURVE_COLUMNS = (*IDENTITY, "rollouts", "seconds", *COLUMNS[5:])
 
 
 def score_rows(result: dict[str, Score]) -> list[list[str]]:
@@ -36,7 +36,7 @@ def write_rows(output: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
 
 
 def read_metrics(path: str, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
-    """Read a metrics file, or the course of metrics."""
+    """Read a metrics file, or learning curves."""
     try:
         table = pd.read_csv(path, dtype={"reason": str}, keep_default_na=True)
     except (OSError, ValueError) as error:
@@ -53,10 +53,10 @@ def gather(parts: Sequence[str], output: str, columns: Sequence[str] = COLUMNS) 
 
 
 def at_rollouts(table: pd.DataFrame, rollouts: int) -> pd.DataFrame:
-    """Cut a course at a number of roll-outs: each metric as it was when no more were used.
+    """Cut learning curves at a number of roll-outs: each metric as it was when no more were used.
 
     Args:
-        table: long table with ``COURSE_COLUMNS``.
+        table: long table with ``LEARNING_CURVE_COLUMNS``.
 
     Returns:
         A table with the columns of a metrics file; runs that had no snapshot by then are missing.

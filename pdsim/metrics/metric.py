@@ -57,8 +57,9 @@ class Evidence:
         draws: (draw, M) physical values.
         simulated: (trajectory, draw, time, channel), from matched start states.
         noise: (channel,) standard deviations of the observations.
-        fitted: (trajectory, time, channel) roll-outs from fitted start states; None in a course.
-        stats, history, convergence: groups of the posterior file; None in a course.
+        fitted: (trajectory, time, channel) roll-outs from fitted start states; None in a
+            learning curve.
+        stats, history, convergence: groups of the posterior file; None in a learning curve.
     """
 
     data: xr.Dataset

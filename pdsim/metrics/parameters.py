@@ -16,7 +16,7 @@ def _sets(evidence: Evidence) -> tuple[np.ndarray, np.ndarray] | None:
     if evidence.population is None:
         return None
     true = np.random.default_rng(0).multivariate_normal(*evidence.population, size=_SAMPLES)
-    p, q = (np.asarray(evidence.space.to_unit(x)) for x in (true, evidence.draws))
+    p, q = (np.asarray(evidence.space.to_coordinates(x)) for x in (true, evidence.draws))
     return p, q
 
 

@@ -37,7 +37,7 @@ def parameter_lines(
         draws: (draw, M) physical values.
         truth: (M,) or None.
     """
-    unit = np.asarray(space.to_unit(draws))
+    unit = np.asarray(space.to_coordinates(draws))
     lines = []
     for i, parameter in enumerate(space.parameters):
         low, median, high = np.quantile(draws[:, i], _QUANTILES)

@@ -20,7 +20,7 @@ def modules(
     roots += [registry.module_name(room, name) for room, name in chosen.items() if name]
     scored = {
         "evaluate": registry.NAMES["metrics"],
-        "course": registry.COURSE_METRICS,
+        "learning_curve": registry.LEARNING_CURVE_METRICS,
         "table": registry.NAMES["metrics"],
         "report": registry.NAMES["metrics"],
     }

@@ -47,15 +47,15 @@ def condition(
     for i, share in enumerate(shares):
         one = conditioned(trained, recorded[i : i + 1], config, space.dimension)
         parts.append(draw_inside(one, int(share), config.max_tries, seed + 1000 * i))
-    unit = np.concatenate([part.unit for part in parts])
+    coordinates = np.concatenate([part.coordinates for part in parts])
     outside = np.concatenate([part.outside for part in parts])
     rejected = sum(part.rejected for part in parts)
     position = Position(
-        jnp.asarray(unit, options.precision),
+        jnp.asarray(coordinates, options.precision),
         jnp.zeros((count, problem.rollout_count, 0, len(problem.state_scale))),
     )
     log_likelihood, _ = problem.evaluate(position)
-    physical = np.asarray(space.to_physical(jnp.asarray(unit)))
+    physical = np.asarray(space.to_physical(jnp.asarray(coordinates)))
     prior = np.asarray(space.to_physical(jnp.asarray(space.sample_prior(count, seed))))
     root, history = read_dataset(trained).attrs, read_dataset(trained, "history")
     seconds = float(history["seconds"].values[-1])
@@ -67,7 +67,7 @@ def condition(
         prior_draws=prior,
         sample_stats={
             "log_likelihood": np.asarray(log_likelihood),
-            "log_prior": np.asarray(space.log_prior(jnp.asarray(unit))),
+            "log_prior": np.asarray(space.log_prior(jnp.asarray(coordinates))),
             "max_defect": np.zeros(count),
             "diverging": ~np.isfinite(np.asarray(log_likelihood)),
             "limit_violation": outside,

@@ -73,7 +73,7 @@ def infer(
     space = problem.space
     size = draws.parameters.shape[0]
     diverging = np.asarray(estimator.diverging(problem, result.state))
-    unit = np.asarray(draws.parameters)
+    coordinates = np.asarray(draws.parameters)
 
     def physical(values) -> np.ndarray:
         return np.asarray(space.to_physical(jnp.asarray(values)))
@@ -88,7 +88,7 @@ def infer(
             "log_prior": np.asarray(space.log_prior(draws.parameters)),
             "max_defect": np.asarray(largest_defect(defects)),
             "diverging": diverging,
-            "limit_violation": np.maximum(-unit, unit - 1).max(axis=1).clip(min=0),
+            "limit_violation": np.maximum(-coordinates, coordinates - 1).max(axis=1).clip(min=0),
         },
         shooting=_shooting_group(problem, draws, np.asarray(defects)),
         history=result.history,

@@ -29,11 +29,11 @@ def simulate(options: Simulate, *, trajectories: str, posterior: str, output: st
     starts, inputs = data["start"].values, inputs_of(data)
     grid = {"frame_time": data.attrs["frame_time"], "precision": options.precision}
     simulated = roll_out(simulator, draws, starts, inputs, **grid)
-    unit = np.asarray(simulator.space.to_unit(draws[best]))
+    coordinates = np.asarray(simulator.space.to_coordinates(draws[best]))
 
     def again(number: int, start: np.ndarray) -> np.ndarray:
         drive = np.broadcast_to(inputs[number], (len(start), *inputs.shape[1:]))
-        return simulate_each(simulator, np.tile(unit, (len(start), 1)), start, drive, **grid)
+        return simulate_each(simulator, np.tile(coordinates, (len(start), 1)), start, drive, **grid)
 
     spread = data["observed"].std("time").mean("trajectory").values
     fitted_start, fitted = fit_start_states(

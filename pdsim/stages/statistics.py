@@ -35,7 +35,7 @@ def statistics(
                 compute(name, config, simulated["simulated"].values),
             ),
             "recorded": (("trajectory", "feature"), compute(name, config, recorded)),
-            "unit": simulated["unit"],
+            "coordinates": simulated["coordinates"],
             "held_out": simulated["held_out"],
         },
         attrs={"statistic": name, "lost": simulated.attrs["lost"]},

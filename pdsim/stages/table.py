@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pdsim.config.slices import Table
-from pdsim.metrics.long_format import COURSE_COLUMNS, at_rollouts, read_metrics
+from pdsim.metrics.long_format import LEARNING_CURVE_COLUMNS, at_rollouts, read_metrics
 from pdsim.tables import comparison, paper
 
 TABLES = {"comparison": comparison.build, "table_1": paper.table_1, "table_2": paper.table_2}
@@ -13,13 +13,13 @@ def write_tables(options: Table, metrics: str, folder: str, rollouts: int | None
     """Write every table as CSV, Markdown and LaTeX.
 
     Args:
-        metrics: the experiment's metrics, or the course of them if ``rollouts`` is given.
-        rollouts: cut the course at so many roll-outs.
+        metrics: the experiment's metrics, or the learning curves if ``rollouts`` is given.
+        rollouts: cut the learning curves at so many roll-outs.
     """
     if rollouts is None:
         table = read_metrics(metrics)
     else:
-        table = at_rollouts(read_metrics(metrics, COURSE_COLUMNS), rollouts)
+        table = at_rollouts(read_metrics(metrics, LEARNING_CURVE_COLUMNS), rollouts)
     for name, build in TABLES.items():
         build(table, options.paper_table, options.unit).write(Path(folder) / name)
 

@@ -32,23 +32,23 @@ def train(options: Statistics, *, variant: str, seed: int, statistics: str, outp
     density = options.bayessim.density
     data = read_dataset(statistics)
     held_out = data["held_out"].values
-    raw, unit = data["simulated"].values, data["unit"].values
+    raw, coordinates = data["simulated"].values, data["coordinates"].values
     scale = scaling(raw[~held_out])
     inputs = scale(raw)
     _, name = split_variant(variant)
-    net = network(name, density, inputs[~held_out], unit.shape[1], seed)
+    net = network(name, density, inputs[~held_out], coordinates.shape[1], seed)
     identity = fingerprint(
         config,
         {"variant": variant, "seed": seed},
         np.ascontiguousarray(raw).tobytes(),
-        np.ascontiguousarray(unit).tobytes(),
+        np.ascontiguousarray(coordinates).tobytes(),
         code_fingerprint(*modules("train")),
     )
     checkpoint = Path(output).with_name("training.npz")
     trained = fit(
         net,
-        (inputs[~held_out], unit[~held_out]),
-        (inputs[held_out], unit[held_out]),
+        (inputs[~held_out], coordinates[~held_out]),
+        (inputs[held_out], coordinates[held_out]),
         density,
         seed=seed,
         fingerprint=identity,

@@ -40,7 +40,7 @@ def training_set(options: TrainingSet, *, trajectories: str, output: str) -> Non
     random = np.random.default_rng([config.seed, 1])
     smoothing = SmoothingConfig(**json.loads(data.attrs["recording"])["smoothing"]).build()
     total = config.count + config.held_out_count
-    unit = np.asarray(space.sample_prior(total, config.seed))
+    coordinates = np.asarray(space.sample_prior(total, config.seed))
     simulated = np.empty((total, train.sizes["time"], train.sizes["channel"]), np.float32)
     with Progress(total, 0, "trajectories") as progress:
         for first in range(0, total, config.chunk_size):
@@ -57,13 +57,13 @@ def training_set(options: TrainingSet, *, trajectories: str, output: str) -> Non
             start = starts[rows % len(starts)] - noise.start
             clean = simulate_each(
                 simulator,
-                unit[rows],
+                coordinates[rows],
                 start,
                 inputs[rows % len(starts)],
                 frame_time=data.attrs["frame_time"],
                 precision=options.precision,
             )
-            shown = first_frame(simulator, unit[rows], start)
+            shown = first_frame(simulator, coordinates[rows], start)
             simulated[rows] = np.concatenate([shown[:, None], clean], 1) + noise.channels
             progress.advance(len(rows))
     # Beyond this a simulation has diverged, whether or not its numbers still fit the type.
@@ -71,7 +71,7 @@ def training_set(options: TrainingSet, *, trajectories: str, output: str) -> Non
     held_out = np.arange(total) >= config.count
     result = xr.Dataset(
         {
-            "unit": (("sample", "parameter"), unit[finite]),
+            "coordinates": (("sample", "parameter"), coordinates[finite]),
             "simulated": (("sample", "time", "channel"), simulated[finite]),
             "held_out": ("sample", held_out[finite]),
         },

@@ -11,13 +11,13 @@ from pdsim.systems.simulator import Simulator
 
 
 @partial(jax.jit, static_argnames=("simulator", "frames", "frame_time"))
-def _roll(simulator: Simulator, unit, start, inputs, frames: int, frame_time: float):
+def _roll(simulator: Simulator, coordinates, start, inputs, frames: int, frame_time: float):
     system, space, substeps = simulator
 
-    def one(unit, start, inputs):
+    def one(coordinates, start, inputs):
         channels, _ = rollout(
             system,
-            system.prepare(space.system_parameters(unit)),
+            system.prepare(space.system_parameters(coordinates)),
             system.unpack(start),
             tuple(inputs[:, i] for i in range(len(system.inputs))),
             frames=frames,
@@ -26,12 +26,12 @@ def _roll(simulator: Simulator, unit, start, inputs, frames: int, frame_time: fl
         )
         return jnp.stack(channels, axis=-1)
 
-    return jax.vmap(one)(unit, start, inputs)
+    return jax.vmap(one)(coordinates, start, inputs)
 
 
 def simulate_each(
     simulator: Simulator,
-    unit: np.ndarray,
+    coordinates: np.ndarray,
     starts: np.ndarray,
     inputs: np.ndarray,
     *,
@@ -41,13 +41,13 @@ def simulate_each(
     """Simulate parameters each from a start state of its own, (n, frame, channel).
 
     Args:
-        unit: (n, M) unit coordinates.
+        coordinates: (n, M) unit coordinates.
         starts: (n, S).
         inputs: (n, frame, I), I may be 0; entry k acts from frame k to k + 1.
         frame_time: [s].
         precision: "float64" or "float32".
     """
-    arrays = (np.asarray(x, precision) for x in (unit, starts, inputs))
+    arrays = (np.asarray(x, precision) for x in (coordinates, starts, inputs))
     return np.asarray(_roll(simulator, *arrays, inputs.shape[1], frame_time))
 
 
@@ -67,8 +67,8 @@ def roll_out(
         starts: (start, S).
         inputs: (start, frame, I), see ``simulate_each``.
     """
-    unit = np.asarray(simulator.space.to_unit(draws))
-    count = len(unit)
+    coordinates = np.asarray(simulator.space.to_coordinates(draws))
+    count = len(coordinates)
 
     def copies(x: np.ndarray) -> np.ndarray:
         return np.broadcast_to(x, (count, *x.shape))
@@ -77,7 +77,7 @@ def roll_out(
         [
             simulate_each(
                 simulator,
-                unit,
+                coordinates,
                 copies(start),
                 copies(drive),
                 frame_time=frame_time,
@@ -88,12 +88,12 @@ def roll_out(
     )
 
 
-def first_frame(simulator: Simulator, unit: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def first_frame(simulator: Simulator, coordinates: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """What the start states themselves show, (n, channel); arguments as in ``simulate_each``."""
     system, space, _ = simulator
 
-    def one(unit, start):
-        prepared = system.prepare(space.system_parameters(unit))
+    def one(coordinates, start):
+        prepared = system.prepare(space.system_parameters(coordinates))
         return jnp.stack(system.observe(system.unpack(start), prepared))
 
-    return np.asarray(jax.vmap(one)(jnp.asarray(unit), jnp.asarray(starts)))
+    return np.asarray(jax.vmap(one)(jnp.asarray(coordinates), jnp.asarray(starts)))

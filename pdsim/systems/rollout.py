@@ -81,7 +81,7 @@ def squared_error(
 
     Args:
         prepared, start, inputs, frame_time, substeps, first_time: as in ``rollout``.
-        observed: one pair ``(target, precision)`` of (frames,) arrays per channel: the observation
+        observed: one pair ``(target, inverse)`` of (frames,) arrays per channel: the observation
             and one over its standard deviation, which is zero where nothing was observed.
 
     Returns:
@@ -92,8 +92,8 @@ def squared_error(
         (state, total), (drive, time, targets) = carry, frame
         state = _frame(system, state, drive, time, prepared, frame_time, substeps)
         shown = system.observe(state, prepared)
-        for simulated, (target, precision) in zip(shown, targets, strict=True):
-            total = total + (precision * (simulated - target)) ** 2
+        for simulated, (target, inverse) in zip(shown, targets, strict=True):
+            total = total + (inverse * (simulated - target)) ** 2
         return (state, total), None
 
     frames = observed[0][0].shape[0]
@@ -103,20 +103,20 @@ def squared_error(
     return total, end
 
 
-def prepare_windows(system: System, to_parameters: Callable, unit: jax.Array, shape) -> Any:
+def prepare_windows(system: System, to_parameters: Callable, coordinates: jax.Array, shape) -> Any:
     """Prepare each particle once, and give all its recordings and windows a copy.
 
     Without copies the transpose of every step would sum over the windows.
 
     Args:
         to_parameters: unit coordinates (M,) → the system's parameters by name.
-        unit: (particle, M).
+        coordinates: (particle, M).
         shape: (recording, window).
 
     Returns:
         The prepared values with (particle, recording, window) in front.
     """
-    prepared = jax.vmap(lambda one: system.prepare(to_parameters(one)))(unit)
+    prepared = jax.vmap(lambda one: system.prepare(to_parameters(one)))(coordinates)
     return jax.tree.map(
         lambda x: jnp.broadcast_to(x[:, None, None], (len(x), *shape, *x.shape[1:])), prepared
     )
@@ -137,28 +137,28 @@ def over_windows(function: Callable) -> Callable:
     return jax.vmap(recordings, in_axes=(0, 0, None, None, None))
 
 
-def tangents(function: Callable, unit: jax.Array, start: jax.Array, *, with_start: bool):
+def tangents(function: Callable, coordinates: jax.Array, start: jax.Array, *, with_start: bool):
     """Evaluate a batched function with its derivatives by forward differentiation.
 
     One tangent roll-out for each parameter and, if asked, each start variable.
 
     Args:
-        function: ``(unit, start)``, batched alike and elementwise over the batch.
-        unit: (*batch, M) coordinates of the parameters.
+        function: ``(coordinates, start)``, batched alike and elementwise over the batch.
+        coordinates: (*batch, M) coordinates of the parameters.
         start: (*batch, S) start states over their scale.
         with_start: whether to differentiate in the start, too; if not, those slopes are empty.
 
     Returns:
         The function's values, and its slopes with an axis of M or M + S tangents in front.
     """
-    count = unit.shape[-1]
+    count = coordinates.shape[-1]
 
     def along(direction):
         rates = (
-            jnp.broadcast_to(direction[:count], unit.shape),
+            jnp.broadcast_to(direction[:count], coordinates.shape),
             jnp.broadcast_to(direction[count:], start.shape),
         )
-        return jax.jvp(function, (unit, start), rates)
+        return jax.jvp(function, (coordinates, start), rates)
 
     directions = jnp.eye(count + start.shape[-1], dtype=start.dtype)
     if not with_start:

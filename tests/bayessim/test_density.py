@@ -55,7 +55,7 @@ def test_gaussian_linear_posterior(trained, model):
     """
     psi = (np.array([0.05, -0.04]) @ MATRIX.T)[None]
     conditional = density(trained[model].network, jnp.asarray(psi, jnp.float32), 3, 2)
-    draws = draw_inside(conditional, 4000, 10, seed=0).unit
+    draws = draw_inside(conditional, 4000, 10, seed=0).coordinates
     deviation = np.sqrt(np.diag(NOISE))
     assert np.abs((draws.mean(axis=0) - [0.55, 0.46]) / deviation).max() < 0.2
     scaled = np.cov(draws, rowvar=False) / np.outer(deviation, deviation)
@@ -109,15 +109,15 @@ def test_draws_stay_inside_and_are_counted():
     root = jnp.array([[[5.0, 5.0, 0.0]]])
     corner = Mixture(jnp.zeros((1, 1)), jnp.array([[[1.0, 0.5]]]), root)
     drawn = draw_inside(corner, 500, 100, seed=0)
-    assert drawn.unit.min() >= 0
-    assert drawn.unit.max() <= 1
+    assert drawn.coordinates.min() >= 0
+    assert drawn.coordinates.max() <= 1
     assert not drawn.outside.any()
     # Of each 500 drawn half lie beyond a limit, so two or three rounds are needed.
     assert 400 < drawn.rejected < 900
     far = Mixture(jnp.zeros((1, 1)), jnp.array([[[9.0, 0.5]]]), root)
     drawn = draw_inside(far, 50, 5, seed=0)
-    assert drawn.unit.shape == (50, 2)
-    np.testing.assert_allclose(drawn.unit[:, 0], 1.0)
+    assert drawn.coordinates.shape == (50, 2)
+    np.testing.assert_allclose(drawn.coordinates[:, 0], 1.0)
     assert (drawn.outside > 5).all()
     assert drawn.rejected == 5 * 50
 

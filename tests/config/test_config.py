@@ -245,15 +245,15 @@ def test_inference_options_hold_what_inference_uses_and_no_more(tmp_path, demo):
     assert set(options.model_dump()) == {"simulator", "likelihood", "run", "work", "precision"}
     text = options.model_dump_json()
     assert "truth" not in text
-    assert "defect_scale" not in text
-    assert "defect_scale" in sliced("infer", experiment, "csvgd_multiple")
+    assert "defect_deviation" not in text
+    assert "defect_deviation" in sliced("infer", experiment, "csvgd_multiple")
     for key, value in (
         (("title",), "Another"),
         (("recording", "camera", "parameters", "length"), 1.6),
-        (("runs", 1, "settings"), {"defect_scale": [0.5, 0.01]}),
+        (("runs", 1, "settings"), {"defect_deviation": [0.5, 0.01]}),
         (("runs", 0, "chosen"), "by hand"),
         (("budgets", "paper", "iteration_count"), 77),
-        (("budgets", "quick", "course"), False),
+        (("budgets", "quick", "learning_curve"), False),
         (("seeds",), [0, 1]),
         (("detailed",), ["svgd"]),
         (("landscape",), None),

@@ -11,7 +11,7 @@ import xarray as xr
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.config.runs import Identity
 from pdsim.likelihood.config import LikelihoodConfig
-from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS
+from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS
 from pdsim.posterior import parameter_group
 from pdsim.recordings.recording import Recording
 from pdsim.runtime.files import write_dataset
@@ -127,7 +127,7 @@ def simulate(simulator, physical, start, frames):
     """Trajectories (n, frames, 4) with their start."""
     starts = np.broadcast_to(start, (len(physical), 4))
     shown = simulate_each(
-        simulator, np.asarray(simulator.space.to_unit(physical)), starts,
+        simulator, np.asarray(simulator.space.to_coordinates(physical)), starts,
         np.zeros((len(physical), frames - 1, 0)), frame_time=FRAME_TIME, precision="float64",
     )  # fmt: skip
     return np.concatenate([starts[:, None], shown], axis=1)
@@ -223,15 +223,15 @@ def write_learned(folder, identity, rng) -> tuple[str, str]:
     variant = identity.run.removeprefix("bayessim_")
     statistic = variant.partition("_")[0]
     statistics = folder / "bayessim" / f"{statistic}.nc"
-    unit = rng.uniform(size=(70, 2))
-    simulated = np.sin(unit @ rng.normal(size=(2, 30))) + 0.05 * rng.normal(size=(70, 30))
+    coordinates = rng.uniform(size=(70, 2))
+    simulated = np.sin(coordinates @ rng.normal(size=(2, 30))) + 0.05 * rng.normal(size=(70, 30))
     write_dataset(
         statistics,
         xr.Dataset(
             {
                 "simulated": (("sample", "feature"), simulated),
                 "recorded": (("trajectory", "feature"), simulated[:1] + 0.1),
-                "unit": (("sample", "parameter"), unit),
+                "coordinates": (("sample", "parameter"), coordinates),
                 "held_out": ("sample", np.arange(70) >= 50),
             },
             attrs={"statistic": statistic, "lost": 0},
@@ -273,6 +273,8 @@ def write_scores(folder, data, rng) -> tuple[str, str]:
                 value = 0.2 + 0.1 * number + 0.01 * seed if held_out else np.nan
                 reason = "" if held_out else "no recording is held out"
                 metrics.append((*start, metric, value, reason))
-    pd.DataFrame(course, columns=list(COURSE_COLUMNS)).to_csv(folder / "course.csv", index=False)
+    pd.DataFrame(course, columns=list(LEARNING_CURVE_COLUMNS)).to_csv(
+        folder / "learning_curve.csv", index=False
+    )
     pd.DataFrame(metrics, columns=list(COLUMNS)).to_csv(folder / "metrics.csv", index=False)
-    return str(folder / "course.csv"), str(folder / "metrics.csv")
+    return str(folder / "learning_curve.csv"), str(folder / "metrics.csv")

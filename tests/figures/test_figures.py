@@ -40,7 +40,7 @@ def request_of(name, files, stem, title=SECTIONS["title"]):
     chosen = [identity] if identity else list(members)
     found = {
         "trajectories": [files.trajectories],
-        "course": [files.course],
+        "learning_curve": [files.course],
         "posterior": [files.posterior[member] for member in chosen],
         "rollouts": [files.rollouts[member] for member in chosen],
         "statistics": files.statistics,
@@ -188,12 +188,12 @@ def test_which_figures_an_experiment_has():
         budget = budget or BudgetConfig(particle_count=4, iteration_count=1)
         return bool(registry.load("figures", name).FIGURE.applies(experiment, budget, identity))
 
-    quick = BudgetConfig(particle_count=4, iteration_count=1, course=False, bayessim=False)
+    quick = BudgetConfig(particle_count=4, iteration_count=1, learning_curve=False, bayessim=False)
     found = {name for name in NAMES if applies(name, CSVGD)}
     always = {"convergence", "densities", "posteriors"}
-    assert found == {"course", "density", "posterior", "windows"} | always
+    assert found == {"learning_curve", "density", "posterior", "windows"} | always
     assert {name for name in NAMES if applies(name, SVGD, quick)} == always
-    assert not applies("course", holds_out=False)
+    assert not applies("learning_curve", holds_out=False)
     assert applies("landscape", landscape=("link_1", "link_2"))
     one = SimpleNamespace(parameters={"link_1": None})
     assert not applies("posteriors", simulator=one)
@@ -212,7 +212,7 @@ def test_windows_of_the_truth_follow_the_recording_and_its_inputs(tmp_path):
         SimulatorConfig.model_validate({"system": "oscillator", "parameters": config})
     )
     truth, frames = np.array([20.0]), 38
-    unit = np.asarray(simulator.space.to_unit(truth))
+    unit = np.asarray(simulator.space.to_coordinates(truth))
     force = np.sin(np.arange(frames))[:, None]
     start = np.array([0.3, 0.0])
     states = simulate_each(

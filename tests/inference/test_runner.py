@@ -134,7 +134,7 @@ def test_draws_that_are_not_finite_fail_the_run():
 
 def test_a_method_reports_columns_of_its_own():
     history = run(estimator("csvgd_gradient"), PROBLEM, seed=0, chunk_size=20).history
-    sigma = history["defect_scale"]
+    sigma = history["defect_deviation"]
     assert sigma[0] == pytest.approx(1.0)
     assert (np.diff(sigma) <= 0).all()
     assert sigma[-1] == pytest.approx(0.01)

@@ -64,7 +64,7 @@ def problem(trajectories_of):
 
 
 def at(problem, physical, shooting=None):
-    unit = problem.space.to_unit(jnp.atleast_2d(jnp.asarray(physical)))
+    unit = problem.space.to_coordinates(jnp.atleast_2d(jnp.asarray(physical)))
     guess = problem.start_shooting() if shooting is None else shooting
     return Position(unit, jnp.broadcast_to(guess, (len(unit), *guess.shape)))
 

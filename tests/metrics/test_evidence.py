@@ -122,4 +122,4 @@ def test_without_a_test_set_what_needs_one_says_so(recorded):
 def test_keys_are_unique_and_the_course_is_a_part():
     keys = [metric.key for metric in metrics()]
     assert len(set(keys)) == len(keys)
-    assert {m.key for m in metrics(registry.COURSE_METRICS)} <= set(keys)
+    assert {m.key for m in metrics(registry.LEARNING_CURVE_METRICS)} <= set(keys)

@@ -92,7 +92,9 @@ def test_without_a_gpu_there_is_nothing_to_claim(tmp_path, allotted):
     any(device.platform == "gpu" for device in jax.devices()), reason="this machine has a GPU"
 )
 def test_without_a_gpu_jax_falls_back_to_the_cpu():
-    script = "from pdsim.runtime import device; device.configure(); print(device.describe()['device'])"
+    script = (
+        "from pdsim.runtime import device; device.configure(); print(device.describe()['device'])"
+    )
     result = subprocess.run(
         [sys.executable, "-c", script],
         env=os.environ | {"JAX_PLATFORMS": "cuda,cpu"},

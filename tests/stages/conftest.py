@@ -70,8 +70,8 @@ def tiny(root, tmp_path_factory):
             "--trajectories", trajectories, "--output", run / "posterior.nc",
         )  # fmt: skip
         files = score(name, run)
-        courses.append(run / "course.csv")
-        pdsim("course", experiment, "--run", name, *files, "--output", courses[-1])
+        courses.append(run / "learning_curve.csv")
+        pdsim("learning-curve", experiment, "--run", name, *files, "--output", courses[-1])
     pdsim("gather", *metrics, "--output", folder / "metrics.csv")
-    pdsim("gather", *courses, "--kind", "course", "--output", folder / "course.csv")
+    pdsim("gather", *courses, "--kind", "learning_curve", "--output", folder / "learning_curve.csv")
     return folder

@@ -12,7 +12,7 @@ import yaml
 from pdsim import registry
 from pdsim.cli.main import main
 from pdsim.config.experiment import load_experiment
-from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS, at_rollouts, read_metrics
+from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS, at_rollouts, read_metrics
 from pdsim.metrics.metric import pool
 from pdsim.recordings.smoothing import white_noise
 from pdsim.runtime.files import read_dataset
@@ -203,7 +203,7 @@ def test_agreement_with_the_paper_is_said_pair_by_pair():
 
 
 def test_a_course_can_be_cut_at_a_number_of_roll_outs(tiny):
-    table = read_metrics(tiny / "course.csv", COURSE_COLUMNS)
+    table = read_metrics(tiny / "learning_curve.csv", LEARNING_CURVE_COLUMNS)
     whole, early = (at_rollouts(table, limit) for limit in (10**9, 60))
     assert tuple(early.columns) == COLUMNS
     final = read_metrics(tiny / "metrics.csv").set_index(["method", "metric"])["value"]
@@ -219,7 +219,13 @@ def test_a_course_can_be_cut_at_a_number_of_roll_outs(tiny):
 
 
 def test_tables_can_be_cut_from_the_command_line(tiny, tmp_path):
-    arguments = ["--quiet", "table", str(tiny / "tiny.yaml"), "--metrics", str(tiny / "course.csv")]
+    arguments = [
+        "--quiet",
+        "table",
+        str(tiny / "tiny.yaml"),
+        "--metrics",
+        str(tiny / "learning_curve.csv"),
+    ]
     assert main([*arguments, "--rollouts", "60", "--folder", str(tmp_path)]) == 0
     names = {"comparison", "table_1", "table_2"}
     assert {path.stem for path in tmp_path.iterdir()} == names
@@ -340,7 +346,12 @@ PLOTS = {
         "{run}/posterior.nc",
         "nuts_single/seed0/posterior.nc",
     ),
-    "course": ("--course", "course.csv", "--trajectories", "trajectories.nc"),
+    "learning_curve": (
+        "--learning-curve",
+        "learning_curve.csv",
+        "--trajectories",
+        "trajectories.nc",
+    ),
     "posterior": ("--trajectories", "trajectories.nc", "--posterior", "{run}/posterior.nc"),
     "windows": ("--trajectories", "trajectories.nc", "--posterior", "{run}/posterior.nc"),
     "convergence": ("--posterior", "{run}/posterior.nc", "svgd_single/seed0/posterior.nc"),

@@ -75,7 +75,7 @@ def test_widths_can_be_believed(learned, statistic):
     density = conditioned(
         str(learned / f"{statistic}_density.nc"), data["simulated"].values[held_out], config, 2
     )
-    rank = ranks(density, data["unit"].values[held_out], count=99) / 99
+    rank = ranks(density, data["coordinates"].values[held_out], count=99) / 99
     for share, most in ((0.5, 0.75), (0.9, 1.0)):
         covered = (np.abs(rank - 0.5) <= share / 2).mean(axis=0)
         assert (covered > share - 0.1).all()

@@ -6,7 +6,7 @@ import pytest
 
 from pdsim.config.runs import Identity
 from pdsim.config.slices import Table as Slice
-from pdsim.metrics.long_format import COLUMNS, COURSE_COLUMNS
+from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS
 from pdsim.stages.table import write_table_3, write_tables
 from pdsim.tables import comparison, paper
 from pdsim.tables.layout import Cell, Column, Row, Table, latex, markdown, medians
@@ -212,8 +212,10 @@ def test_tables_can_be_cut_at_a_number_of_roll_outs(tmp_path):
     rows = [
         ("e", *SVGD, 0, used, 0.1 * used, "kl_real_sim", 1000.0 / used, "") for used in (10, 20, 40)
     ]
-    pd.DataFrame(rows, columns=list(COURSE_COLUMNS)).to_csv(tmp_path / "course.csv", index=False)
+    pd.DataFrame(rows, columns=list(LEARNING_CURVE_COLUMNS)).to_csv(
+        tmp_path / "learning_curve.csv", index=False
+    )
     options = Slice(paper_table=False, unit="rad")
-    write_tables(options, str(tmp_path / "course.csv"), str(tmp_path), rollouts=30)
+    write_tables(options, str(tmp_path / "learning_curve.csv"), str(tmp_path), rollouts=30)
     frame = pd.read_csv(tmp_path / "comparison.csv", index_col="run")
     assert frame.loc["SVGD, single shooting", "kl_real_sim"] == 50.0

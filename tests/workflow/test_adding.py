@@ -167,7 +167,9 @@ def test_an_estimator_is_one_file_and_one_line(project, add):
     )
     try:
         planned = project.planned()
-        counts = {rule: planned.get(rule) for rule in ("infer", "simulate", "evaluate", "course")}
+        counts = {
+            rule: planned.get(rule) for rule in ("infer", "simulate", "evaluate", "learning_curve")
+        }
         assert counts == dict.fromkeys(counts, 1)
         # What compares all runs is done again; what shows one other run is not.
         assert not {"preprocess", "record", "plot_density", "plot_posterior"} & set(planned)

@@ -10,10 +10,10 @@ PLOTS = {
     "plot_posteriors",
     "plot_windows",
     "plot_convergence",
-    "plot_course",
+    "plot_learning_curve",
     "plot_landscape",
 }
-AFTER_INFERENCE = {"simulate", "evaluate", "course", "gather", "table", "write_report"}
+AFTER_INFERENCE = {"simulate", "evaluate", "learning_curve", "gather", "table", "write_report"}
 AFTER_INFERENCE |= PLOTS - {"plot_landscape"}
 
 
@@ -27,8 +27,8 @@ def test_everything_asked_for_is_there(project):
         "tables/comparison.tex",
         "tables/table_1.csv",
         "tables/table_2.md",
-        "course.csv",
-        "figures/course.pdf",
+        "learning_curve.csv",
+        "figures/learning_curve.pdf",
         "figures/landscape.pdf",
         "csvgd_multiple/seed0/posterior.nc",
         "svgd_single/seed0/metrics.csv",
@@ -174,7 +174,7 @@ CASES = {
         "pdsim/metrics/coverage.py",
         "(1 - level) / 2",
         "(1.0 - level) / 2",
-        {"evaluate", "course", "gather", "table", "write_report", "plot_course"},
+        {"evaluate", "learning_curve", "gather", "table", "write_report", "plot_learning_curve"},
         {},
     ),
     "a comment: nothing": (

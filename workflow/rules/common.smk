@@ -194,10 +194,10 @@ def statistics_file(wildcards):
 
 
 def parts(wildcards):
-    """What is gathered; a course takes as long as all else of a run, so it is of the first seed."""
-    of_course = wildcards.kind == "course"
-    files = run_files(wildcards.experiment, f"{wildcards.kind}.csv", of_course)
-    if not of_course:
+    """What is gathered; learning curves take as long as all else, so they are of the first seed."""
+    curves = wildcards.kind == "learning_curve"
+    files = run_files(wildcards.experiment, f"{wildcards.kind}.csv", curves)
+    if not curves:
         files += variant_files(wildcards.experiment, "metrics.csv")
     return files
 
@@ -237,7 +237,14 @@ def sections(*names):
 
 
 # Stages whose result depends on the code of the system, and of the source.
-_SIMULATING = ("infer", "simulate", "course", "tune", "training_set", "condition")
+_SIMULATING = (
+    "infer",
+    "simulate",
+    "learning_curve",
+    "tune",
+    "training_set",
+    "condition",
+)
 _READING = ("record", "preprocess")
 
 

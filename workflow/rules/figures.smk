@@ -21,7 +21,7 @@ def figure_inputs(name):
         folder = f"{RESULTS}/{experiment}"
         known = {
             "trajectories": lambda: f"{folder}/trajectories.nc",
-            "course": lambda: f"{folder}/course.csv",
+            "learning_curve": lambda: f"{folder}/learning_curve.csv",
             "statistics": lambda: all_statistics(experiment),
             "trained": lambda: variant_files(experiment, "density_model.nc"),
         }
@@ -46,7 +46,10 @@ def figure_arguments(name):
             words += ["--run", wildcards.run]
         for kind in FIGURES[name].needs:
             files = input.get(kind)
-            words += [f"--{kind}", *([files] if isinstance(files, str) else files)]
+            words += [
+                f"--{kind.replace('_', '-')}",
+                *([files] if isinstance(files, str) else files),
+            ]
         return shlex.join(words)
 
     return arguments

@@ -57,29 +57,29 @@ rule evaluate:
         )
 
 
-rule course:
+rule learning_curve:
     input:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         posterior=f"{RUN}/posterior.nc",
     output:
-        f"{RUN}/course.csv",
+        f"{RUN}/learning_curve.csv",
     log:
-        f"{RUN}/logs/course.log",
+        f"{RUN}/logs/learning_curve.log",
     benchmark:
-        f"{RUN}/benchmarks/course.tsv"
+        f"{RUN}/benchmarks/learning_curve.tsv"
     threads: 1
     resources:
         mem_mb=growing(3000),
         runtime=growing(60),
     params:
         file=experiment_file,
-        options=options("course"),
-        code=code("course"),
+        options=options("learning_curve"),
+        code=code("learning_curve"),
     message:
-        "Scoring the course of {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
+        "Scoring the learning curve of {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
         pdsim(
-            "course {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
+            "learning-curve {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
             "--trajectories {input.trajectories:q} --posterior {input.posterior:q} "
             "--output {output:q}"
         )
@@ -95,7 +95,7 @@ rule gather:
     benchmark:
         f"{EXPERIMENT}/benchmarks/gather_{{kind}}.tsv"
     wildcard_constraints:
-        kind="metrics|course",
+        kind="metrics|learning_curve",
     threads: 1
     resources:
         mem_mb=growing(500),

@@ -36,7 +36,7 @@ rule table:
 # The same tables cut at a number of roll-outs: ask for tables/rollouts_100000/table_1.csv.
 rule cut_table:
     input:
-        f"{EXPERIMENT}/course.csv",
+        f"{EXPERIMENT}/learning_curve.csv",
     output:
         multiext(f"{EXPERIMENT}/tables/rollouts_{{count}}/", *TABLES),
     log:

@@ -1,4 +1,4 @@
-"""Stage ``course``: the metrics of one posterior as they were after more and more roll-outs."""
+"""Stage ``learning_curve``: a posterior's metrics as they were after more and more roll-outs."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from pdsim.config.runs import Identity
 from pdsim.config.slices import Evaluate
 from pdsim.likelihood.noise import channel_noise
 from pdsim.metrics.catalogue import scores
-from pdsim.metrics.long_format import COURSE_COLUMNS, score_rows, write_rows
+from pdsim.metrics.long_format import LEARNING_CURVE_COLUMNS, score_rows, write_rows
 from pdsim.metrics.metric import Evidence
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
@@ -26,7 +26,7 @@ def chosen_snapshots(rollouts: np.ndarray) -> np.ndarray:
     return np.unique([np.abs(np.log(rollouts / w)).argmin() for w in wanted])
 
 
-def course(
+def learning_curve(
     options: Evaluate,
     *,
     experiment: str,
@@ -49,7 +49,7 @@ def course(
     used, seconds = snapshots["rollouts"].values, snapshots["seconds"].values
     test = is_test(whole)
     if not test.any():
-        raise PdsimError(f"{trajectories}: no recording is held out: there is no course to score")
+        raise PdsimError(f"{trajectories}: no recording is held out: there is no learning curve")
     noise = channel_noise(options.likelihood, whole)
     shape = (whole.sizes["time"] - 1, whole.sizes["channel"])
     rows = []
@@ -65,7 +65,7 @@ def course(
             precision=options.precision,
         )
         evidence = Evidence(whole, space, known, simulated, noise)
-        found = scores(evidence, registry.COURSE_METRICS)
+        found = scores(evidence, registry.LEARNING_CURVE_METRICS)
         start = [experiment, *identity, seed, int(used[i]), float(seconds[i])]
         rows += [[*start, *row] for row in score_rows(found)]
-    write_rows(output, COURSE_COLUMNS, rows)
+    write_rows(output, LEARNING_CURVE_COLUMNS, rows)

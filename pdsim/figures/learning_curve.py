@@ -18,18 +18,18 @@ _AXES = {"rollouts": "roll-outs used", "seconds": "time [s]"}
 
 
 def draw(request: Request) -> None:
-    """Draw the course of every run; position errors have the unit of the trajectories."""
+    """Draw the learning curve of every run; position errors have the unit of the trajectories."""
     # Imported here: the workflow reads this module's entry at every start, and these take long.
     from pdsim.metrics.catalogue import metrics
-    from pdsim.metrics.long_format import COURSE_COLUMNS, read_metrics
+    from pdsim.metrics.long_format import LEARNING_CURVE_COLUMNS, read_metrics
 
-    table = read_metrics(request.files["course"][0], COURSE_COLUMNS)
+    table = read_metrics(request.files["learning_curve"][0], LEARNING_CURVE_COLUMNS)
     data = read_dataset(request.files["trajectories"][0])
     units = set(data["channel_unit"].values[is_position(data)])
     unit = str(units.pop()) if len(units) == 1 else "-"
     headings = {
         metric.key: metric.heading.format(unit=unit)
-        for metric in metrics(registry.COURSE_METRICS)
+        for metric in metrics(registry.LEARNING_CURVE_METRICS)
         if metric.heading and (table["metric"] == metric.key).any()
     }
     draw_courses(table, headings, request.title, request.stem)
@@ -41,7 +41,7 @@ def draw_courses(table: "pd.DataFrame", headings: dict[str, str], title: str, st
     A line is the median over seeds of the runs at the same snapshot, a band their range.
 
     Args:
-        table: long table with the columns of ``pdsim.stages.course``.
+        table: long table with the columns of ``pdsim.stages.learning_curve``.
         headings: metric → what its axis says, in the order of the rows.
     """
     plt = style.apply()
@@ -104,12 +104,12 @@ def _scale(axis, part: "pd.DataFrame") -> None:
 
 
 FIGURE = Figure(
-    needs=("course", "trajectories"),
+    needs=("learning_curve", "trajectories"),
     sections=("title",),
     caption="Each metric of the draws as they stood after more and more work: left at equal "
     "roll-outs, right at equal time. Lines are medians over seeds, bands their range; dashed lines "
     "are single shooting, and markers tell runs of one method apart. A gradient counts as one "
     "roll-out and costs about three times its time.",
     draw=draw,
-    applies=lambda experiment, budget, identity: budget.course and experiment.holds_out,
+    applies=lambda experiment, budget, identity: budget.learning_curve and experiment.holds_out,
 )
