@@ -1,4 +1,3 @@
-import io
 import json
 
 import arviz
@@ -18,7 +17,7 @@ from pdsim.recordings.smoothing import white_noise
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
-from pdsim.tables import comparison, paper
+from pdsim.tables import paper
 
 # Each with the chains and draws its twelve draws come from.
 RUNS = (
@@ -130,76 +129,6 @@ def test_a_fitted_start_state_lowers_the_error(tiny):
     table = read_metrics(tiny / "metrics.csv")
     csvgd = table[table.method == "csvgd"].set_index("metric").value
     assert csvgd["rmse_fitted_start"] < csvgd["rmse"]
-
-
-def example_metrics():
-    rows = []
-    for method, shooting, kl, mmd in (
-        ("svgd", "single", 5.0, 0.2),
-        ("csvgd", "multiple", 3.0, None),
-    ):
-        for seed in (0, 1):
-            identity = ("e", f"{method}_{shooting}", method, shooting, seed)
-            rows.append((*identity, "kl_real_sim", kl + seed, ""))
-            rows.append((*identity, "mmd", mmd, "" if mmd else "collapsed"))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def test_the_comparison_shows_spread_best_published_and_missing_values():
-    table = comparison.build(example_metrics(), published=True, unit="rad")
-    assert [row.label for row in table.rows] == [
-        "SVGD, single shooting",
-        "SVGD, single shooting, published",
-        "CSVGD, multiple shooting",
-        "CSVGD, multiple shooting, published",
-    ]
-    text = table.markdown()
-    assert "**3.5 ± 0.5**" in text
-    assert "8804" in text
-    assert "n/a" in text
-    assert "CSVGD, multiple shooting, MMD² [-]: collapsed" in text
-    assert r"\textbf{3.5 $\pm$ 0.5}" in table.latex()
-    frame = pd.read_csv(io.StringIO(table.csv()), index_col="run")
-    assert frame.loc["CSVGD, multiple shooting", "kl_real_sim"] == 3.5
-    assert frame.loc["CSVGD, multiple shooting", "kl_real_sim spread"] == 0.5
-
-
-def test_table_1_has_every_estimator_with_reasons_for_those_missing():
-    table = paper.table_1(example_metrics(), published=True, unit="rad")
-    names = ["emcee", "cem", "sgld", "nuts", "svgd", "bayessim", "csvgd"]
-    assert [column.heading for column in table.columns] == names
-    shootings = ["single"] * 6 + ["multiple"]
-    keys = [f"{name}_{shooting}" for name, shooting in zip(names, shootings, strict=True)]
-    assert [column.key for column in table.columns] == keys
-    rows = {row.label: row.cells for row in table.rows}
-    assert rows["KL(real‖sim) [nat]"]["csvgd_multiple"].best
-    assert rows["KL(real‖sim) [nat], published"]["bayessim_single"].value == 8818.1830
-    assert rows["KL(real‖sim) [nat]"]["bayessim_single"].reason == "no such run in this experiment"
-    assert "bayessim: no such run" in table.markdown()
-
-
-def test_table_2_sets_single_beside_multiple_shooting():
-    table = paper.table_2(example_metrics(), published=True, unit="rad")
-    rows = {row.label: row.cells for row in table.rows}
-    ours, printed = rows["svgd / csvgd"], rows["svgd / csvgd, published"]
-    assert ours["kl_real_sim single"].value == 5.5
-    assert ours["kl_real_sim multiple"].value == 3.5
-    assert ours["kl_real_sim multiple"].best
-    assert printed["kl_real_sim multiple"].value == 5204.5336
-    # The paper gives this one as not available.
-    assert np.isnan(rows["emcee, published"]["mmd multiple"].value)
-
-
-def test_agreement_with_the_paper_is_said_pair_by_pair():
-    metrics = example_metrics()
-    (sentence,) = paper.agreement(metrics)
-    assert "of 1 pairs of runs, 1 are in the paper's order" in sentence
-    assert "csvgd is best in both" in sentence
-    swapped = metrics.assign(value=-metrics["value"])
-    (sentence,) = paper.agreement(swapped)
-    assert "Against the paper: svgd before csvgd" in sentence
-    level = metrics.assign(value=1.0 + 0.001 * metrics["seed"])
-    assert "1 level within their spread" in paper.agreement(level)[0]
 
 
 def test_a_course_can_be_cut_at_a_number_of_roll_outs(tiny):

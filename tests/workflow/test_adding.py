@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from pdsim.runtime.files import read_dataset
+
+EXPERIMENT, RESULTS = "config/experiments/tiny.yaml", "results/quick/tiny"
 LINES = {
     "inference": '        "csvgd",\n',
     "systems": '        "cart_pole",\n',
@@ -140,6 +143,16 @@ FIGURE = Figure(needs=("posterior",), sections=("title",), caption="Made up.", d
 '''
 
 
+def python(project, *arguments):
+    """Run Python on the project; what it makes goes elsewhere, so that later tests find no more."""
+    subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=project.folder,
+        env=project.environment,
+        check=True,
+    )
+
+
 @pytest.fixture
 def add(project):
     """Add a module called made_up to a room of the project, and take it away again."""
@@ -157,11 +170,11 @@ def add(project):
         step()
 
 
-def test_an_estimator_is_one_file_and_one_line(project, add):
+def test_an_estimator_is_one_file_and_one_line(project, add, tmp_path):
     add("inference", ESTIMATOR)
     assert project.planned() == {}
     restore = project.change(
-        "config/experiments/tiny.yaml",
+        EXPERIMENT,
         "- method: csvgd",
         "- {method: made_up, shooting: single, settings: {width: 0.3}}\n- method: csvgd",
     )
@@ -173,7 +186,12 @@ def test_an_estimator_is_one_file_and_one_line(project, add):
         assert counts == dict.fromkeys(counts, 1)
         # What compares all runs is done again; what shows one other run is not.
         assert not {"preprocess", "record", "plot_density", "plot_posterior"} & set(planned)
-        project.snakemake("results/quick/tiny/made_up_single/seed0/metrics.csv")
+        python(
+            project, "-m", "pdsim", "infer", EXPERIMENT, "--run", "made_up_single",
+            "--budget", "quick", "--trajectories", f"{RESULTS}/trajectories.nc",
+            "--output", tmp_path / "posterior.nc",
+        )  # fmt: skip
+        assert read_dataset(tmp_path / "posterior.nc").attrs["method"] == "made_up"
     finally:
         restore()
 
@@ -188,23 +206,29 @@ def test_a_system_is_one_file_and_one_line(project, add):
         "state = system.step((1.0, 0.0), (), 0.0, {'gravity': 10.0}, 0.1)\n"
         "assert abs(state[0] - 0.95) < 1e-12, state"
     )
-    subprocess.run(
-        [sys.executable, "-c", check], cwd=project.folder, env=project.environment, check=True
-    )
+    python(project, "-c", check)
 
 
-def test_a_metric_is_one_file_and_one_line(project, add):
+def test_a_metric_is_one_file_and_one_line(project, add, tmp_path):
     add("metrics", METRIC)
     # No posterior, no roll-out and no figure is made again; the scores, tables and report are.
     assert set(project.planned()) == {"evaluate", "gather", "table", "write_report"}
-    project.snakemake("results/quick/tiny/svgd_single/seed0/metrics.csv")
-    with (project.folder / "results/quick/tiny/svgd_single/seed0/metrics.csv").open() as file:
+    run, output = f"{RESULTS}/svgd_single/seed0", tmp_path / "metrics.csv"
+    python(
+        project, "-m", "pdsim", "evaluate", EXPERIMENT, "--run", "svgd_single",
+        "--trajectories", f"{RESULTS}/trajectories.nc", "--posterior", f"{run}/posterior.nc",
+        "--rollouts", f"{run}/rollouts.nc", "--output", output,
+    )  # fmt: skip
+    with output.open() as file:
         rows = {row["metric"]: float(row["value"]) for row in csv.DictReader(file)}
     assert rows["made_up"] > rows["rmse"] > 0
 
 
-def test_a_figure_is_one_file_and_one_line(project, add):
+def test_a_figure_is_one_file_and_one_line(project, add, tmp_path):
     add("figures", FIGURE)
     assert project.planned() == {"plot_made_up": 1, "write_report": 1}
-    project.snakemake("results/quick/tiny/figures/made_up.png")
-    assert (project.folder / "results/quick/tiny/figures/made_up.pdf").stat().st_size > 0
+    python(
+        project, "-m", "pdsim", "plot", "made_up", EXPERIMENT,
+        "--posterior", f"{RESULTS}/svgd_single/seed0/posterior.nc", "--stem", tmp_path / "drawn",
+    )  # fmt: skip
+    assert (tmp_path / "drawn.png").stat().st_size > 0
