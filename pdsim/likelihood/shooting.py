@@ -21,6 +21,7 @@ from pdsim.likelihood.problem import (
     trajectory_weights,
 )
 from pdsim.parameters import ParameterSpace
+from pdsim.runtime.errors import PdsimError
 from pdsim.systems.rollout import (
     over_windows,
     prepare_windows,
@@ -126,8 +127,17 @@ class ShootingProblem:
         return combine_trajectories(per_trajectory, self.combination), defects
 
     def linearise(self, position: Position) -> Linearisation:
-        """Return log p(recordings | position), and residuals and defects with their slopes."""
+        """Return log p(recordings | position), and residuals and defects with their slopes.
+
+        Raises:
+            PdsimError: states of this system cannot be subtracted: defects are not linear in them.
+        """
         start = self._starts(position)
+        if start.shape[2] > 1 and not _subtracts(self.system):
+            raise PdsimError(
+                f"the windows of {self.system.name} cannot be linearised, since its states cannot "
+                "be subtracted; choose descent: gradient, another estimator, or single shooting"
+            )
         system, windowed = self.system.forward_mode(), start.shape[2] > 1
         frames = self.targets[0].shape[0]
         coordinates = jnp.broadcast_to(
@@ -205,9 +215,14 @@ class ShootingProblem:
         return jnp.where(self.linked[:, :, None, None], slopes, 0.0)
 
 
+def _subtracts(system: System) -> bool:
+    """Whether the difference of two states is plain subtraction."""
+    return type(system).difference is System.difference
+
+
 def _scaled_difference(system: System, a: jax.Array, b: jax.Array, scale: jax.Array) -> jax.Array:
     """The system's difference of scaled states (…, S), scaled again."""
-    if type(system).difference is System.difference:
+    if _subtracts(system):
         return a - b
     flat = jax.vmap(system.difference)((a * scale).reshape(-1, len(scale)),
                                        (b * scale).reshape(-1, len(scale)))  # fmt: skip
