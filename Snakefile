@@ -1,13 +1,16 @@
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
-from pdsim.config.workflow import check_before_reading
+from pdsim.config.workflow import check_file, workflow_config
 from pdsim.runtime.errors import PdsimError
 
 min_version("9.0")
 
 try:
-    check_before_reading("config/config.yaml")
+    workflow_config(check_file("config/config.yaml"), "config/config.yaml")
+    # Those of --configfile Snakemake has read already.
+    for path in workflow.configfiles:
+        check_file(path)
 except PdsimError as error:
     raise WorkflowError(str(error)) from None
 
@@ -30,7 +33,12 @@ include: "workflow/rules/summary.smk"
 
 # The targets: one for each group of experiments in config/config.yaml, or the one experiment asked
 # for by --config experiment=<file>. The first is the default.
+taken = {rule.name for rule in workflow.rules} | {"bayessim", "tune"}
 for group in GROUPS:
+    if group in taken:
+        raise WorkflowError(
+            f"{group}: this is the name of a rule; give the group, or the experiment file, another"
+        )
 
     rule:
         name:

@@ -13,8 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.stats import norm
 
-PRIORS = ("uniform", "log_uniform", "normal", "truncated_normal")
-
 
 @dataclass(frozen=True)
 class Parameter:

@@ -175,11 +175,6 @@ def known_truth(trajectories: xr.Dataset, space: ParameterSpace) -> np.ndarray |
     return truth[0]
 
 
-def common_frames(trajectories: xr.Dataset) -> int:
-    """Frames that every trajectory of the set has."""
-    return int(trajectories["length"].values.min())
-
-
 def window_length(frames: int, count: int) -> int:
     """Frames predicted by each of ``count`` windows of a recording.
 

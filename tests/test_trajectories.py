@@ -51,12 +51,11 @@ def test_what_lies_beyond_the_end_is_filled():
 
 def test_recordings_of_unequal_length_are_padded(trajectories_of):
     from pdsim.systems.oscillator import Oscillator
-    from pdsim.trajectories import common_frames, inputs_of, select
+    from pdsim.trajectories import inputs_of, select
 
     values = [np.ones((length, 2)) for length in (30, 20)]
     data = trajectories_of(Oscillator(), values, values, 0.01, splits=["train", "test"])
     assert data["length"].values.tolist() == [30, 20]
-    assert common_frames(data) == 20
     assert np.isfinite(data["observed"].values[1, :20]).all()
     assert np.isnan(data["observed"].values[1, 20:]).all()
     assert inputs_of(data).shape == (2, 29, 1)

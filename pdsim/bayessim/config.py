@@ -43,7 +43,8 @@ class DensityConfig(Section):
     feature_count: Count = Field(200, description="mdrff: random Fourier features")
     epochs: Count = Field(3000, description="passes over the training set")
     patience: Count | None = Field(
-        None, description="epochs without a better held-out loss that end it early; none: all"
+        None,
+        description="epochs without a better held-out loss that end it early; left out: none do",
     )
     batch_size: Count = Field(500, description="pairs in a gradient")
     learning_rate: Positive = Field(1e-3, description="Adam's step")

@@ -205,7 +205,7 @@ def _report(a: argparse.Namespace, experiment) -> None:
     from pdsim.stages.report import write_report
 
     write_report(
-        experiment,
+        _options(a, experiment),
         metrics=a.metrics,
         trajectories=a.trajectories,
         posteriors=a.posteriors,

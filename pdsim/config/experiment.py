@@ -13,8 +13,9 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 from pdsim import registry
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.config.messages import close_name, explain, read_yaml
-from pdsim.config.runs import BudgetConfig, Identity, Run, TuningConfig
+from pdsim.config.runs import BudgetConfig, Run, TuningConfig
 from pdsim.config.section import Name, Section
+from pdsim.identity import Identity
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.recordings.config import RecordingConfig
 from pdsim.runtime.errors import PdsimError
@@ -41,7 +42,7 @@ class ExperimentConfig(Section):
         description="methods or runs whose pair plots and windows the report shows",
     )
     bayessim: BayesSimConfig | None = Field(
-        None, description="likelihood-free variants to train, each one more run; null: no such"
+        None, description="likelihood-free variants to train, each one more run; left out: none"
     )
     landscape: tuple[str, str] | None = Field(
         None, description="two parameters to draw the likelihood over; every truth must be known"
@@ -52,13 +53,14 @@ class ExperimentConfig(Section):
     def _check(self) -> "ExperimentConfig":
         names = [identity.run for identity in self.identities()]
         for what, values in (("runs", names), ("seeds", list(self.seeds))):
-            twice = [value for i, value in enumerate(values) if value in values[:i]]
+            same = [str(value).lower() for value in values]
+            twice = [value for i, value in enumerate(values) if same[i] in same[:i]]
             if twice:
                 raise ValueError(
                     f"{what}: {twice[0]!r} is there twice; give each a name of its own"
                 )
         if not all(0 <= seed < 2**32 for seed in self.seeds):
-            raise ValueError(f"seeds must be from 0 to {2**32 - 1} (got {list(self.seeds)})")
+            raise ValueError(f"seeds: each must be from 0 to {2**32 - 1} (got {list(self.seeds)})")
         known = {*names, *registry.NAMES["inference"]}
         strange = sorted(set(self.detailed) - known)
         if strange:
@@ -196,6 +198,7 @@ def _check_with_system(experiment: ExperimentConfig) -> None:
             f"likelihood.noise: needs exactly the channels {sorted(observed)} (got {sorted(noise)})"
         )
     _check_truth(experiment, system)
+    _check_bayessim(experiment, system, observed)
     if any(run.shooting == "multiple" for run in experiment.runs):
         from pdsim.trajectories import window_length
 
@@ -203,6 +206,26 @@ def _check_with_system(experiment: ExperimentConfig) -> None:
         lengths = [w.last - w.first for w in windows if w.split == "train"]
         if lengths:
             window_length(max(lengths), experiment.likelihood.window_count)
+
+
+def _check_bayessim(experiment: ExperimentConfig, system, observed: set[str]) -> None:
+    """Refuse to train on recordings whose sensors cannot be imitated."""
+    if experiment.bayessim is None:
+        return
+    recording = experiment.recording
+    missing = [channel.name for channel in system.channels if channel.name not in observed]
+    if missing:
+        raise PdsimError(f"bayessim: channel {missing[0]} is not observed; leave this section out")
+    if not recording.derives_velocities or recording.measured_states:
+        raise PdsimError(
+            "bayessim: simulations are seen through sensors that measure positions and difference "
+            "them (recording.derive_velocities, smoothed states); leave this section out"
+        )
+    lengths = {w.last - w.first for w in recording.resolve(None, 1.0) if w.split == "train"}
+    if len(lengths) > 1:
+        raise PdsimError(
+            f"bayessim: training windows of one length are needed, not {sorted(lengths)} frames"
+        )
 
 
 def _check_truth(experiment: ExperimentConfig, system) -> None:

@@ -1,44 +1,16 @@
 """The runs of an experiment: which estimator, with which likelihood, settings and budget."""
 
 import itertools
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
 from pdsim import registry
 from pdsim.config.messages import close_name
 from pdsim.config.section import Count, Name, Positive, Section
+from pdsim.identity import Identity, default_name
 
 Shooting = Literal["single", "multiple"]
-
-
-class Identity(NamedTuple):
-    """Whose posterior it is.
-
-    Attributes:
-        run: its name, that of its folder.
-        method: the estimator.
-        shooting: "single" or "multiple"; "none" for estimators without a likelihood.
-    """
-
-    run: str
-    method: str
-    shooting: str
-
-    @property
-    def label(self) -> str:
-        """What legends and titles call it."""
-        if self.run == default_name(self.method, self.shooting):
-            return f"{self.method.upper()}, {self.shooting} shooting"
-        if self.method == "bayessim":
-            _, statistic, density = self.run.split("_", 2)
-            return f"BayesSim, {statistic} {density.replace('_', ' ')}"
-        return self.run.replace("_", " ")
-
-
-def default_name(method: str, shooting: str) -> str:
-    """Name of a run that the config gives none."""
-    return f"{method}_{shooting}"
 
 
 class WorkConfig(Section):
@@ -89,9 +61,11 @@ class Run(RunChoice):
     @model_validator(mode="after")
     def _check(self) -> "Run":
         known = registry.NAMES["inference"]
-        if self.name in _FOLDERS:
+        if self.name and (
+            self.name.lower() in _FOLDERS or self.name.endswith((".nc", ".csv", ".md", ".html"))
+        ):
             raise ValueError(
-                f"name: {self.name!r} is a folder of its own in results; choose another"
+                f"name: {self.name!r} has a meaning of its own in results; choose another"
             )
         if self.method not in known:
             raise ValueError(

@@ -62,6 +62,7 @@ class Tune(Evaluate):
 
     tuning: TuningConfig
     searched: Run
+    trials: tuple[dict[str, Any], ...]
 
 
 class TrainingSet(Simulate):
@@ -91,6 +92,17 @@ class Table(Section):
     unit: str
 
 
+class Report(Table):
+    """Of ``report``."""
+
+    title: str
+    description: str
+    notes: tuple[str, ...]
+    simulator: SimulatorConfig
+    runs: tuple[Run, ...]
+    seeds: tuple[int, ...]
+
+
 SLICES: dict[str, type[Section]] = {
     "record": Record,
     "preprocess": Preprocess,
@@ -104,6 +116,7 @@ SLICES: dict[str, type[Section]] = {
     "train": Statistics,
     "condition": Condition,
     "table": Table,
+    "report": Report,
 }
 # Of BayesSim's section, what each of its stages reads.
 _PARTS = {
@@ -112,6 +125,19 @@ _PARTS = {
     "train": {"density"},
     "condition": {"density"},
 }
+
+
+# What the likelihood's section says where a stage does not look.
+_UNREAD = {"window_count": 10}
+_NOISE_ALONE = _UNREAD | {"combination": "sum"}
+
+
+def _likelihood(stage: str, experiment: "ExperimentConfig", run: str) -> LikelihoodConfig:
+    """The section ``likelihood`` without what a stage does not read."""
+    if stage in ("evaluate", "learning_curve"):
+        return experiment.likelihood.model_copy(update=_NOISE_ALONE)
+    windows = stage in ("infer", "tune") and experiment.run(run).shooting == "multiple"
+    return experiment.likelihood if windows else experiment.likelihood.model_copy(update=_UNREAD)
 
 
 def slice_of(stage: str, experiment: "ExperimentConfig", *, run: str = "", budget: str = "") -> Any:
@@ -127,6 +153,10 @@ def slice_of(stage: str, experiment: "ExperimentConfig", *, run: str = "", budge
             values[name] = experiment.run(run).choice
         elif name == "searched":
             values[name] = experiment.run(run).model_copy(update={"chosen": ""})
+        elif name == "trials":
+            values[name] = experiment.run(run).trials()
+        elif name == "likelihood":
+            values[name] = _likelihood(stage, experiment, run)
         elif name == "work":
             work = experiment.budget(budget).model_dump(include=set(WorkConfig.model_fields))
             values[name] = WorkConfig.model_validate(work)

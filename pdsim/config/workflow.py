@@ -13,6 +13,8 @@ from pdsim.runtime.errors import PdsimError
 def _checked_folder(value: str) -> str:
     if not value.strip():
         raise ValueError("a folder has a name; leave the key out for the default")
+    if value.startswith("-") or "{" in value or "}" in value:
+        raise ValueError("a folder's name does not begin with - and holds no { or }")
     if ".." in Path(value).parts:
         raise ValueError("'..' is not allowed; write the folder's absolute path")
     return str(Path(value).expanduser())
@@ -44,7 +46,7 @@ class WorkflowConfig(Section):
             try:
                 _OneName.model_validate({"name": name})
             except ValidationError as error:
-                raise ValueError(f"experiment: {error.errors()[0]['msg']} (got {name!r})") from None
+                raise ValueError(f"experiment: {_told(error)} (got {name!r})") from None
             known = {name for group in self.groups.values() for name in group}
             here = Path(self.experiment_dir, f"{name}.yaml")
             if name in known and Path(self.experiment).resolve() != here.resolve():
@@ -64,12 +66,18 @@ class WorkflowConfig(Section):
     def files(self) -> dict[str, str]:
         """The file of each experiment that is chosen, by name."""
         if self.experiment is not None:
-            return {Path(self.experiment).stem: str(Path(self.experiment).expanduser())}
+            # Absolute, so that no command takes it for an option.
+            path = Path(self.experiment).expanduser().absolute()
+            return {path.stem: str(path)}
         return {
             name: f"{self.experiment_dir}/{name}.yaml"
             for group in self.groups.values()
             for name in group
         }
+
+
+def _told(error: ValidationError) -> str:
+    return error.errors()[0]["msg"].removeprefix("Value error, ")
 
 
 class _OneName(Section):
@@ -84,8 +92,8 @@ def workflow_config(values: dict[str, Any], source: str) -> WorkflowConfig:
         raise explain(error, source, WorkflowConfig) from None
 
 
-def check_before_reading(path: str) -> None:
-    """Check a config file before Snakemake reads it.
+def check_file(path: str) -> dict[str, Any]:
+    """Return what a config file says, if Snakemake reads the same in it.
 
     Snakemake runs templates in a file that asks for them (``__use_yte__``), and keeps the last of
     two keys of one name.
@@ -95,4 +103,4 @@ def check_before_reading(path: str) -> None:
         raise PdsimError(f"{path}: a map of keys to values is expected (got {values!r})")
     if "__use_yte__" in values:
         raise PdsimError(f"{path}: __use_yte__: templates are not run; remove this key")
-    workflow_config(values, path)
+    return values

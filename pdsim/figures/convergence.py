@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from pdsim.config.runs import Identity
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, whose
+from pdsim.identity import Identity
 from pdsim.runtime.files import read_dataset
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pdsim.config.runs import BudgetConfig, Identity
+from pdsim.config.runs import BudgetConfig
+from pdsim.identity import Identity
 
 if TYPE_CHECKING:
     from pdsim.config.experiment import ExperimentConfig

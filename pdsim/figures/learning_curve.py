@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pdsim import registry
-from pdsim.config.runs import Identity
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request
+from pdsim.identity import Identity
 from pdsim.runtime.files import read_dataset
 from pdsim.trajectories import is_position
 

@@ -65,7 +65,7 @@ def draw_panels(time, observed, channels, panels: list[Panel], title: str, stem:
             largest = max(float(np.abs(values[seen]).max()), 1e-12)
             label = style.plain(f"{name}, at most {largest:.3g}")
             top.plot(time, values / largest, label=label)
-    top.set(xlabel="time [s]", ylabel="of its largest", title="training recording")
+    top.set(xlabel="time [s]", ylabel="share of the largest value", title="training recording")
     top.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     for axis, panel in zip(rest, panels, strict=True):
         index = np.arange(len(panel.recorded))

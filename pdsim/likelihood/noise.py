@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from pdsim.likelihood.config import LikelihoodConfig
+from pdsim.runtime.errors import PdsimError
 from pdsim.trajectories import select
 
 
@@ -33,4 +34,11 @@ def channel_noise(likelihood: LikelihoodConfig, trajectories: xr.Dataset) -> np.
         names = trajectories["channel"].values
         return np.array([likelihood.noise.get(str(name), 1.0) for name in names])
     assert likelihood.noise_relative is not None
-    return likelihood.noise_relative * channel_spread(trajectories)
+    spread = channel_spread(trajectories)
+    if (spread == 0).any():
+        name = trajectories["channel"].values[spread == 0][0]
+        raise PdsimError(
+            f"likelihood.noise_relative: channel {name} does not move in the training recordings, "
+            "so it has no spread to take a share of; give likelihood.noise by channel"
+        )
+    return likelihood.noise_relative * spread

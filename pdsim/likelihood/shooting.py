@@ -44,6 +44,7 @@ from pdsim.trajectories import inputs_of, window_length, windows
         "first_start",
         "later_starts",
         "linked",
+        "active",
         "state_scale",
         "log_normalisation",
     ],
@@ -68,6 +69,7 @@ class ShootingProblem:
         later_starts: (trajectory, window − 1, state) first guess of the others, physical units.
         linked: (trajectory, window − 1) whether windows 1, 2, … lie within the recording; None if
             all do.
+        active: (h, trajectory, window) whether a frame is within its recording; None if all are.
         state_scale: (state,) physical size of one scaled unit of a shooting variable.
         log_normalisation: (trajectory,) −Σ log(σ √(2π)) over what was observed.
     """
@@ -79,6 +81,7 @@ class ShootingProblem:
     first_start: jax.Array
     later_starts: jax.Array
     linked: jax.Array | None
+    active: jax.Array | None
     state_scale: jax.Array
     log_normalisation: jax.Array
     simulator: Simulator
@@ -108,7 +111,8 @@ class ShootingProblem:
             system, self.space.system_parameters, position.parameters, start.shape[1:3]
         )
 
-        def window(prepared, start, inputs, observed, first_time):
+        def window(prepared, start, inputs, seen, first_time):
+            observed, active = seen
             error, end = squared_error(
                 system,
                 prepared,
@@ -116,12 +120,14 @@ class ShootingProblem:
                 inputs,
                 observed,
                 first_time=first_time,
+                active=active,
                 **self._grid,
             )
             return error, system.pack(end)
 
         observed = tuple(zip(self.targets, self.inverse_deviations, strict=True))
-        error, end = over_windows(window)(prepared, start, self.inputs, observed, self.first_time)
+        seen = (observed, self.active)
+        error, end = over_windows(window)(prepared, start, self.inputs, seen, self.first_time)
         per_trajectory = self.log_normalisation - 0.5 * error.sum(axis=-1)
         defects = self._defects(position.shooting, end[:, :, :-1] / self.state_scale)
         return combine_trajectories(per_trajectory, self.combination), defects
@@ -145,7 +151,7 @@ class ShootingProblem:
             (*start.shape[:3], position.parameters.shape[-1]),
         )
 
-        def window(coordinates, start, inputs, _, first_time):
+        def window(coordinates, start, inputs, active, first_time):
             channels, end = rollout(
                 system,
                 system.prepare(self.space.system_parameters(coordinates)),
@@ -153,6 +159,7 @@ class ShootingProblem:
                 inputs,
                 frames=frames,
                 first_time=first_time,
+                active=active,
                 **self._grid,
             )
             return channels, system.pack(end) / self.state_scale
@@ -160,7 +167,7 @@ class ShootingProblem:
         simulate = over_windows(window)
 
         def shown(coordinates, start):
-            channels, end = simulate(coordinates, start, self.inputs, (), self.first_time)
+            channels, end = simulate(coordinates, start, self.inputs, self.active, self.first_time)
             # Channel and frame in front of the batch, and what is saved for the end behind it.
             return jnp.stack([jnp.moveaxis(x, -1, 0) for x in channels]), jnp.moveaxis(end, -1, 0)
 
@@ -264,6 +271,7 @@ def shooting_problem(
     inverse = np.where(seen, 1 / noise, 0.0)
     normalisation = -np.where(seen, np.log(noise * np.sqrt(2 * np.pi)), 0.0)
     first = length * np.arange(window_count)
+    within = np.arange(1, observed.shape[1]) < trajectories["length"].values[:, None]
     linked = first[1:] < trajectories["length"].values[:, None] - 1
     later = states[:, first[1:]]
     # Beyond its end a recording has no states; its last one is as good a guess as any.
@@ -278,6 +286,7 @@ def shooting_problem(
         first_start=jnp.asarray(trajectories["start"].values, dtype),
         later_starts=jnp.asarray(later, dtype),
         linked=None if linked.all() else jnp.asarray(linked),
+        active=None if within.all() else jnp.asarray(windows(within, length, window_count, False)),
         state_scale=jnp.asarray(np.where(spread > 0, spread, 1.0), dtype),
         log_normalisation=jnp.asarray(normalisation.sum(axis=(0, 2, 3)), dtype),
         simulator=simulator,

@@ -32,7 +32,7 @@ def fit_start_states(
     from scipy.optimize import least_squares
 
     frames = observed.shape[1]
-    # Velocities are differenced positions and add noise only.
+    # Velocities that are differenced positions add noise only.
     weight = np.where(position, 1 / scale, 0.1 / scale)
     size = np.maximum(np.abs(starts).mean(axis=0), 1.0)
     fitted, results = [], []
@@ -42,7 +42,8 @@ def fit_start_states(
 
         def residuals(x, length, number=number, target=target, weights=weights):
             simulated = simulate(number, (x * size)[None])[0, :length]
-            value = np.nan_to_num((simulated - target[:length]) * weights[:length], nan=1e3)
+            error = np.where(weights[:length] > 0, simulated - target[:length], 0.0)
+            value = np.nan_to_num(error * weights[:length], nan=1e3)
             return np.clip(value, -1e3, 1e3).ravel()
 
         def jacobian(x, length, number=number, weights=weights):

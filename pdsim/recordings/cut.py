@@ -26,6 +26,7 @@ def cut(
     derive_velocities: bool,
     measured_states: bool = False,
     segment: str = "",
+    sight: tuple[int, int] | None = None,
 ) -> Recording:
     """Take frames ``first:last`` of a run.
 
@@ -38,13 +39,16 @@ def cut(
         derive_velocities: fill velocity channels with finite differences of the positions.
         measured_states: take states from the channels of the same names, and do not smooth.
         segment: the window's name.
+        sight: frames that filters and differences may see, so that none of a training window sees
+            held-out ones; None: all of the run.
 
     Raises:
         PdsimError: the states cannot be had from the channels.
     """
     places = _places(system)
     margin = 2 * smoothing.frames
-    low, high = max(first - margin, 0), min(last + margin, run.frames)
+    least, most = (0, run.frames) if sight is None else sight
+    low, high = max(first - margin, least), min(last + margin, most)
     window = slice(first - low, last - low)
     observed = run.observed[low:high].copy()
     for i, channel in enumerate(system.channels):

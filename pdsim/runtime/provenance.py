@@ -27,7 +27,10 @@ def _path(module: str) -> Path | None:
 
 
 def _strip_docstrings(tree: ast.AST) -> None:
+    """Leave out docstrings, and the descriptions of config keys."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            node.keywords = [word for word in node.keywords if word.arg != "description"]
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body
             if (

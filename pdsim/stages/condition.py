@@ -9,8 +9,8 @@ import xarray as xr
 
 from pdsim.bayessim.conditioning import conditioned
 from pdsim.bayessim.sampling import Draws, draw_inside
-from pdsim.config.runs import Identity
 from pdsim.config.slices import Condition
+from pdsim.identity import Identity
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.problem import Position
 from pdsim.posterior import assemble

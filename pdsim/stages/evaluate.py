@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pdsim.config.runs import Identity
 from pdsim.config.slices import Evaluate
+from pdsim.identity import Identity
 from pdsim.likelihood.noise import channel_noise
 from pdsim.metrics.catalogue import scores
 from pdsim.metrics.long_format import COLUMNS, score_rows, write_rows

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from pdsim import registry
-from pdsim.config.runs import Identity
 from pdsim.config.slices import Infer
+from pdsim.identity import Identity
 from pdsim.inference import load_estimator
 from pdsim.inference.estimator import largest_defect
 from pdsim.inference.runner import run
@@ -52,7 +52,7 @@ def infer(
     config = options.model_dump(mode="json")
     digest = fingerprint(
         config,
-        {"seed": seed},
+        {"seed": seed, "frame_time": float(data.attrs["frame_time"])},
         *(data[name].values.tobytes() for name in ("observed", "states", "start", "length")),
         data["inputs"].values.tobytes() if "inputs" in data else b"",
         code_fingerprint(*modules("infer", system=options.simulator.system, method=method)),

@@ -3,8 +3,8 @@
 import numpy as np
 
 from pdsim import registry
-from pdsim.config.runs import Identity
 from pdsim.config.slices import Evaluate
+from pdsim.identity import Identity
 from pdsim.likelihood.noise import channel_noise
 from pdsim.metrics.catalogue import scores
 from pdsim.metrics.long_format import LEARNING_CURVE_COLUMNS, score_rows, write_rows

@@ -1,14 +1,15 @@
 """Stage ``preprocess``: raw runs to one trajectories file."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from pdsim import registry
 from pdsim.config.slices import Preprocess
 from pdsim.recordings.cut import cut
-from pdsim.recordings.segments import check_within
+from pdsim.recordings.recording import Recording
+from pdsim.recordings.segments import Window, check_within
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import write_dataset
 from pdsim.systems.simulator import build_system
@@ -42,6 +43,7 @@ def preprocess(options: Preprocess, *, raw: Mapping[str, str], output: str) -> N
                 derive_velocities=config.derives_velocities,
                 measured_states=config.measured_states,
                 segment=window.name,
+                sight=_sight(window, windows, run.frames),
             )
         )
     splits = [window.split for window in windows]
@@ -66,13 +68,23 @@ def preprocess(options: Preprocess, *, raw: Mapping[str, str], output: str) -> N
     write_dataset(output, data)
 
 
-def _check_copies(cuts, splits) -> None:
+def _sight(window: Window, windows: Sequence[Window], frames: int) -> tuple[int, int]:
+    """Frames around a window up to the next window of the other split."""
+    others = [w for w in windows if w.run == window.run and w.split != window.split]
+    before = [w.last for w in others if w.last <= window.first]
+    after = [w.first for w in others if w.first >= window.last]
+    return max(before, default=0), min(after, default=frames)
+
+
+def _check_copies(cuts: Sequence[Recording], splits: Sequence[str]) -> None:
     """Refuse held-out windows that are copies of training ones under another run's name."""
-    seen = {(c.sha256, c.first_frame): c for c, s in zip(cuts, splits, strict=True) if s == "train"}
+    seen = [recording for recording, split in zip(cuts, splits, strict=True) if split == "train"]
     for recording, split in zip(cuts, splits, strict=True):
-        twin = seen.get((recording.sha256, recording.first_frame))
-        if split == "test" and twin is not None and twin.run != recording.run:
-            raise PdsimError(
-                f"{recording.source}: this held-out file is a copy of the training file "
-                f"{twin.source} (SHA-256 {recording.sha256[:12]}…); held out means not seen"
-            )
+        for twin in seen if split == "test" else ():
+            first = max(recording.first_frame, twin.first_frame)
+            last = min(r.first_frame + r.frames for r in (recording, twin))
+            if recording.sha256 == twin.sha256 and recording.run != twin.run and first < last:
+                raise PdsimError(
+                    f"{recording.source}: this held-out file is a copy of the training file "
+                    f"{twin.source} (SHA-256 {recording.sha256[:12]}…); held out means not seen"
+                )

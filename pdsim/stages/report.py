@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from pdsim import registry
-from pdsim.config.runs import Identity
+from pdsim.config.slices import Report
 from pdsim.figures.figure import whose
+from pdsim.identity import Identity
 from pdsim.metrics.long_format import read_metrics
 from pdsim.posterior import read_draws
 from pdsim.report.numbers import combination_lines, parameter_lines, start_lines
@@ -20,15 +21,9 @@ from pdsim.tables import comparison, paper
 from pdsim.tables.layout import holds_out
 from pdsim.trajectories import is_test, known_truth
 
-if TYPE_CHECKING:
-    from pdsim.config.experiment import ExperimentConfig
-
-# What the report reads of an experiment; ``unit()`` follows from the simulator.
-SECTIONS = ("title", "description", "notes", "simulator", "runs", "seeds", "paper_table")
-
 
 def write_report(
-    experiment: "ExperimentConfig",
+    options: Report,
     *,
     metrics: str,
     trajectories: str,
@@ -42,18 +37,18 @@ def write_report(
         posteriors: posterior files of all runs and seeds.
         figures: PNG files, ``figures/<kind>.png`` or ``<run>/seed<k>/<kind>.png``.
     """
-    table, unit, published = read_metrics(metrics), experiment.unit(), experiment.paper_table
+    table, unit, published = read_metrics(metrics), options.unit, options.paper_table
     data = read_dataset(trajectories)
-    space = build_simulator(experiment.simulator).space
+    space = build_simulator(options.simulator).space
     truth = known_truth(data, space)
     roots = {path: read_dataset(path).attrs for path in posteriors}
     identities = {identity.run: identity for identity in map(whose, roots.values())}
     context: dict[str, Any] = {
-        "title": experiment.title,
-        "description": experiment.description,
-        "notes": experiment.notes,
+        "title": options.title,
+        "description": options.description,
+        "notes": options.notes,
         "comparison": comparison.build(table, published, unit),
-        "tables": _paper_tables(experiment, table) if holds_out(table) else [],
+        "tables": _paper_tables(options, table) if holds_out(table) else [],
         "agreement": paper.agreement(table) if published else [],
         "published": published,
         "seeds": table["seed"].nunique(),
@@ -62,7 +57,7 @@ def write_report(
         "start_lines": start_lines(table),
         "truth_known": truth is not None,
         "frame_time": float(data.attrs["frame_time"]),
-        "settings": _setting_lines(experiment),
+        "settings": _setting_lines(options),
         "posteriors": [
             {
                 "label": f"{whose(root).label}, seed {root['seed']}",
@@ -71,7 +66,7 @@ def write_report(
                 "summary": _posterior_summary(path, root),
             }
             for path, root in roots.items()
-            if root["seed"] == experiment.seeds[0]
+            if root["seed"] == options.seeds[0]
         ],
         "provenance": [
             {
@@ -86,11 +81,11 @@ def write_report(
     write_text(output, render(context, [_picture(path, identities) for path in figures]))
 
 
-def _paper_tables(experiment: "ExperimentConfig", table) -> list[tuple[str, Any]]:
+def _paper_tables(options: Report, table) -> list[tuple[str, Any]]:
     """The paper's tables that have more to say than the comparison."""
-    unit, published = experiment.unit(), experiment.paper_table
+    unit, published = options.unit, options.paper_table
     found = []
-    if len({run.method for run in experiment.runs}) > 2:
+    if len({run.method for run in options.runs}) > 2:
         found.append(("Table I", paper.table_1(table, published, unit)))
         found.append(("Table II", paper.table_2(table, published, unit)))
     if (table["method"] == "bayessim").any():
@@ -139,7 +134,7 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
     return text
 
 
-def _setting_lines(experiment: "ExperimentConfig") -> list[dict[str, str]]:
+def _setting_lines(options: Report) -> list[dict[str, str]]:
     return [
         {
             "label": run.identity.label,
@@ -147,7 +142,7 @@ def _setting_lines(experiment: "ExperimentConfig") -> list[dict[str, str]]:
             or "defaults",
             "chosen": run.chosen,
         }
-        for run in experiment.runs
+        for run in options.runs
     ]
 
 

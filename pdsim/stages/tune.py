@@ -14,8 +14,8 @@ import pandas as pd
 import xarray as xr
 
 from pdsim import registry
-from pdsim.config.runs import Identity
 from pdsim.config.slices import Tune
+from pdsim.identity import Identity
 from pdsim.inference import load_estimator
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
@@ -73,7 +73,7 @@ def tune(
     problem = build_problem(simulator, options.likelihood, seen, entry.shooting, options.precision)
     model = registry.load("inference", entry.method).Settings
     trials = []
-    for settings in entry.trials():
+    for settings in options.trials:
         began = time.perf_counter()
         estimator = load_estimator(entry.method, model.model_validate(settings), budget)
         energy, error = _score(options, simulator, estimator, budget.chunk_size, problem, whole)
@@ -106,11 +106,14 @@ def _score(options, simulator, estimator, chunk_size, problem, whole) -> tuple[S
         precision=options.precision,
     )
     observed = whole["observed"].values[:, 1:]
-    spread = channel_spread(whole)
-    position = is_position(whole)
+    # Whatever becomes of a roll-out where nothing was observed counts for nothing.
+    simulated = np.where(np.isfinite(observed)[:, None], simulated, 0.0)
+    spread, position = channel_spread(whole), is_position(whole)
+    several = len(set(whole["channel_unit"].values[position])) > 1
+    scale = spread[position] if several else 1.0
     return (
         energy_score(observed / spread, simulated / spread),
-        rmse(observed[..., position], simulated[..., position]),
+        rmse(observed[..., position] / scale, simulated[..., position] / scale),
     )
 
 

@@ -25,6 +25,18 @@ def _frame(system: System, state, input, time, prepared, frame_time: float, subs
     return jax.lax.scan(once, state, jnp.arange(substeps))[0]
 
 
+def _advanced(system, state, drive, prepared, frame_time, substeps):
+    """Advance by one recorded frame, unless the recording has ended.
+
+    Held from its end on, a roll-out cannot fail where nobody looks, nor spoil a gradient there.
+    """
+    input, time, active = drive
+    after = _frame(system, state, input, time, prepared, frame_time, substeps)
+    if active is None:
+        return after
+    return jax.tree.map(lambda a, b: jnp.where(active, a, b), after, state)
+
+
 def _times(first_time, frames: int, frame_time: float, state: State) -> jax.Array:
     dtype = jnp.result_type(*jax.tree.leaves(state))
     return (first_time + frame_time * jnp.arange(frames)).astype(dtype)
@@ -40,6 +52,7 @@ def rollout(
     frame_time: float,
     substeps: int = 1,
     first_time: float | jax.Array = 0.0,
+    active: jax.Array | None = None,
 ) -> tuple[tuple[jax.Array, ...], State]:
     """Simulate ``frames`` recorded frames beyond the start (f_sim, Eq. 3).
 
@@ -51,18 +64,18 @@ def rollout(
         frame_time: time between frames [s].
         substeps: steps per frame.
         first_time: of the start [s].
+        active: (frames,) whether a frame is within the recording; None if all are.
 
     Returns:
         The channels, one (frames,) array each, and the end state.
     """
 
     def advance(state, drive):
-        input, time = drive
-        state = _frame(system, state, input, time, prepared, frame_time, substeps)
+        state = _advanced(system, state, drive, prepared, frame_time, substeps)
         return state, system.observe(state, prepared)
 
     times = _times(first_time, frames, frame_time, start)
-    end, channels = jax.lax.scan(advance, start, (inputs, times))
+    end, channels = jax.lax.scan(advance, start, (inputs, times, active))
     return channels, end
 
 
@@ -76,11 +89,12 @@ def squared_error(
     frame_time: float,
     substeps: int = 1,
     first_time: float | jax.Array = 0.0,
+    active: jax.Array | None = None,
 ) -> tuple[jax.Array, State]:
     """Sum of squared residuals against a recording, without storing the roll-out.
 
     Args:
-        prepared, start, inputs, frame_time, substeps, first_time: as in ``rollout``.
+        prepared, start, inputs, frame_time, substeps, first_time, active: as in ``rollout``.
         observed: one pair ``(target, inverse)`` of (frames,) arrays per channel: the observation
             and one over its standard deviation, which is zero where nothing was observed.
 
@@ -89,17 +103,18 @@ def squared_error(
     """
 
     def advance(carry, frame):
-        (state, total), (drive, time, targets) = carry, frame
-        state = _frame(system, state, drive, time, prepared, frame_time, substeps)
+        (state, total), (drive, targets) = carry, frame
+        state = _advanced(system, state, drive, prepared, frame_time, substeps)
         shown = system.observe(state, prepared)
         for simulated, (target, inverse) in zip(shown, targets, strict=True):
             total = total + (inverse * (simulated - target)) ** 2
         return (state, total), None
 
-    frames = observed[0][0].shape[0]
+    count = observed[0][0].shape[0]
     zero = jnp.zeros((), jnp.result_type(*jax.tree.leaves(start)))
-    times = _times(first_time, frames, frame_time, start)
-    (end, total), _ = jax.lax.scan(advance, (start, zero), (inputs, times, observed))
+    times = _times(first_time, count, frame_time, start)
+    frames = ((inputs, times, active), observed)
+    (end, total), _ = jax.lax.scan(advance, (start, zero), frames)
     return total, end
 
 

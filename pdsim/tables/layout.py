@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pdsim.config.runs import Identity
+from pdsim.identity import Identity
 from pdsim.metrics.catalogue import metrics as all_metrics
 from pdsim.runtime.files import write_text
 

@@ -11,7 +11,7 @@ from itertools import combinations, zip_longest
 import numpy as np
 import pandas as pd
 
-from pdsim.config.runs import Identity, default_name
+from pdsim.identity import Identity, default_name
 from pdsim.tables.layout import Cell, Column, Row, Table, headings, mark_best, medians, runs_of
 from pdsim.tables.published import BAYESSIM, DOUBLE_PENDULUM
 

@@ -8,7 +8,7 @@ import yaml
 from pdsim.config.experiment import load_experiment
 from pdsim.config.reference import config_readme, schemas
 from pdsim.config.slices import slice_of
-from pdsim.config.workflow import check_before_reading, workflow_config
+from pdsim.config.workflow import check_file, workflow_config
 from pdsim.runtime.errors import PdsimError
 
 EXPERIMENTS = (
@@ -52,7 +52,7 @@ def test_the_workflow_s_config_is_valid(root):
 
 
 def test_generated_files_are_up_to_date(root):
-    """Run `pdsim schema` after a change of pdsim/config.py."""
+    """Run `pdsim schema` after a change of a config section."""
     for name, text in schemas().items():
         assert (root / "config/schema" / name).read_text() == text, name
     assert (root / "config/README.md").read_text() == config_readme()
@@ -401,10 +401,10 @@ def test_templates_are_refused_before_anything_reads_them(tmp_path, value):
     path = tmp_path / "config.yaml"
     path.write_text(f"__use_yte__: {value}\ngroups: {{demo: [demo]}}\n")
     with pytest.raises(PdsimError, match=r"config\.yaml: __use_yte__: templates are not run"):
-        check_before_reading(str(path))
+        check_file(str(path))
     path.write_text("groups: {demo: [demo]}\nbudget: quick\nbudget: paper\n")
     with pytest.raises(PdsimError, match="budget: this key is given twice, in lines 2 and 3"):
-        check_before_reading(str(path))
+        check_file(str(path))
 
 
 def bomb():
@@ -447,4 +447,4 @@ def test_files_that_are_no_configs_end_quickly_with_a_message(tmp_path, capsys, 
     assert str(path) in error
     assert words in error
     with pytest.raises(PdsimError):
-        check_before_reading(str(path))
+        workflow_config(check_file(str(path)), str(path))

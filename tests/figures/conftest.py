@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from pdsim.bayessim.config import BayesSimConfig
-from pdsim.config.runs import Identity
+from pdsim.identity import Identity
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS
 from pdsim.posterior import parameter_group

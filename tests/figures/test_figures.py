@@ -8,11 +8,12 @@ import pytest
 from figures.conftest import ESTIMATORS, SECTIONS, VARIANTS
 
 from pdsim import registry
-from pdsim.config.runs import BudgetConfig, Identity
+from pdsim.config.runs import BudgetConfig
 from pdsim.figures import landscape, style
 from pdsim.figures.density import shown_channels, shown_trajectory
 from pdsim.figures.figure import Request
 from pdsim.figures.windows import simulated_windows
+from pdsim.identity import Identity
 from pdsim.recordings.recording import Recording
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset

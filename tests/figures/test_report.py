@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from figures.conftest import ESTIMATORS, SECTIONS, VARIANTS
 
-from pdsim.stages.report import SECTIONS as READ
+from pdsim.config.slices import Report
 from pdsim.stages.report import write_report
 
 
@@ -49,7 +49,7 @@ def written(tmp_path):
             "seeds": (0,),
             "paper_table": True,
         } | changes
-        assert set(values) == set(READ)
+        assert {*values, "unit"} == set(Report.model_fields)
         png = tmp_path / "any.png"
         png.write_bytes(b"png")
         pictures = ["figures/convergence.png", "figures/bayessim_densities.png"]
@@ -58,7 +58,7 @@ def written(tmp_path):
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(png, tmp_path / path)
         write_report(
-            SimpleNamespace(**values, unit=lambda: "rad"),
+            SimpleNamespace(**values, unit="rad"),
             metrics=files.metrics,
             trajectories=files.trajectories,
             posteriors=[files.posterior[identity] for identity in (*ESTIMATORS, *VARIANTS)],

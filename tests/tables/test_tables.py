@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pdsim.config.runs import Identity
 from pdsim.config.slices import Table as Slice
+from pdsim.identity import Identity
 from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS
 from pdsim.stages.table import write_table_3, write_tables
 from pdsim.tables import comparison, paper

@@ -1,7 +1,5 @@
 # Tables and the report of an experiment.
 
-from pdsim.stages.report import SECTIONS
-
 TABLES = [
     f"{name}.{suffix}"
     for name in ("comparison", "table_1", "table_2")
@@ -110,7 +108,7 @@ rule write_report:
         runtime=growing(10),
     params:
         file=experiment_file,
-        options=sections(*SECTIONS),
+        options=options("report"),
         code=code("report"),
     message:
         "Writing {output}"
