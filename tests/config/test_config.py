@@ -396,6 +396,25 @@ def test_an_experiment_anywhere_is_run_alone(tmp_path):
         workflow_config(values, "config/config.yaml")
 
 
+@pytest.mark.parametrize("folder", ["a{b}", "-x", "..", "a/../b", " "])
+def test_folders_that_would_be_misread_are_refused(folder):
+    with pytest.raises(PdsimError, match=r"config\.yaml: results"):
+        workflow_config({"groups": {}, "results": folder}, "config/config.yaml")
+
+
+@pytest.mark.parametrize("name", ["trajectories.nc", "metrics.csv", "report.html", "Figures"])
+def test_a_run_is_not_called_as_what_stands_beside_it(tmp_path, demo, name):
+    demo["runs"][0]["name"] = name
+    with pytest.raises(PdsimError, match="has a meaning of its own in results"):
+        load_experiment(write(tmp_path, demo))
+
+
+def test_runs_that_differ_in_case_alone_are_one(tmp_path, demo):
+    demo["runs"][0]["name"], demo["runs"][1]["name"] = "Mine", "mine"
+    with pytest.raises(PdsimError, match="'mine' is there twice"):
+        load_experiment(write(tmp_path, demo))
+
+
 @pytest.mark.parametrize("value", ["true", "false", "{}"])
 def test_templates_are_refused_before_anything_reads_them(tmp_path, value):
     path = tmp_path / "config.yaml"
