@@ -53,6 +53,13 @@ def test_the_workflow_s_config_is_checked_before_it_is_read(project, lines):
     assert "Job stats" not in text
 
 
+def test_an_experiment_called_like_a_rule_is_refused_by_name(project, tmp_path):
+    shutil.copy(project.folder / "config/experiments/tiny.yaml", tmp_path / "infer.yaml")
+    result = project.snakemake("--config", f"experiment={tmp_path}/infer.yaml", check=False)
+    assert result.returncode != 0
+    assert "infer: this is the name of a rule" in result.stdout + result.stderr
+
+
 def test_a_budget_on_the_command_line_is_no_command(project):
     result = project.snakemake("tiny", "--config", f"budget={TOUCH}", check=False)
     assert result.returncode != 0
