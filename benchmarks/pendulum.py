@@ -135,12 +135,16 @@ class There:
         return self._ask({})
 
 
-def measure(case: dict, checkouts: dict) -> list[dict]:
-    """Measure one case in every checkout, in turns."""
+def measure(case: dict, checkouts: dict, repetitions: int) -> list[dict]:
+    """Measure one case in every checkout, in turns.
+
+    ``forward_beside`` and ``gradient_beside`` are medians over the turns of this checkout's time
+    over the other's.
+    """
     for checkout in checkouts.values():
         checkout.prepare(case)
     times: dict[str, list] = {name: [] for name in checkouts}
-    for _ in range(REPETITIONS):
+    for _ in range(repetitions):
         for name, checkout in checkouts.items():
             times[name].append(checkout.count())
     scale = 1e9 / (case["particles"] * STEPS)
@@ -150,6 +154,8 @@ def measure(case: dict, checkouts: dict) -> list[dict]:
             scale * statistics.median(column) for column in zip(*pairs, strict=True)
         )
         ratios = [g / f for f, g in pairs]
+        turns = list(zip(times["here"], pairs, strict=True))
+        beside = [statistics.median(h[i] / o[i] for h, o in turns) for i in (0, 1)]
         results.append(
             {
                 **case,
@@ -160,6 +166,8 @@ def measure(case: dict, checkouts: dict) -> list[dict]:
                 "ratio": round(gradient / forward, 3),
                 "ratio_low": round(min(ratios), 3),
                 "ratio_high": round(max(ratios), 3),
+                "forward_beside": round(beside[0], 3),
+                "gradient_beside": round(beside[1], 3),
             }
         )
     return results
@@ -169,13 +177,14 @@ def main() -> None:
     """Measure all cases, print a table, write a JSON list."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="measured in turns")
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="counts of each case")
     a = parser.parse_args()
     checkouts: dict = {"here": Here()}
     if a.against:
         checkouts["there"] = There(a.against.resolve())
     results = []
     print(f"{'dtype':8} {'integrator':20} {'particles':>9} {'windows':>7} {'checkout':8} "
-          f"{'forward':>9} {'gradient':>9} {'ratio':>6}  ratio from to")  # fmt: skip
+          f"{'forward':>9} {'gradient':>9} {'ratio':>6}  ratio from to  here/there")  # fmt: skip
     print(f"{'':56} {'[ns/particle-step]':>19}")
     cases = [
         {"dtype": dtype, "integrator": integrator, "particles": particles, "windows": windows}
@@ -186,13 +195,14 @@ def main() -> None:
     ]
     for case in cases:
         both = checkouts if case["integrator"] == EULER else {"here": checkouts["here"]}
-        for result in measure(case, both):
+        for result in measure(case, both, a.repetitions):
             results.append(result)
             print(
                 f"{result['dtype']:8} {result['integrator']:20} {result['particles']:9d} "
                 f"{result['windows']:7d} {result['checkout']:8} {result['forward_ns']:9.1f} "
                 f"{result['gradient_ns']:9.1f} {result['ratio']:6.2f}  {result['ratio_low']:.2f} "
-                f"{result['ratio_high']:.2f}",
+                f"{result['ratio_high']:.2f}   {result['forward_beside']:.3f} "
+                f"{result['gradient_beside']:.3f}",
                 flush=True,
             )
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
