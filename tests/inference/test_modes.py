@@ -5,6 +5,7 @@ import pytest
 
 from pdsim.config.experiment import load_experiment
 from pdsim.config.runs import WorkConfig
+from pdsim.config.slices import slice_of
 from pdsim.inference import load_estimator
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
@@ -12,6 +13,7 @@ from pdsim.registry import load
 from pdsim.runtime.files import read_dataset
 from pdsim.stages.preprocess import preprocess
 from pdsim.stages.record import record
+from pdsim.systems.simulator import build_simulator
 
 TRUE = np.array([[1.2, 2.2], [2.0, 1.4]])
 NEAR = 0.25  # [m]; the two are 1.1 m apart
@@ -25,23 +27,24 @@ def posteriors(root, tmp_path_factory):
     for name in ("product", "sum"):
         experiment = load_experiment(root / f"config/experiments/modes_{name}.yaml")
         raw, trajectories = folder / name, folder / f"{name}.nc"
-        record(experiment.recording, "double_pendulum", raw)
-        preprocess(experiment.recording, "double_pendulum", [str(raw)], trajectories)
+        record(slice_of("record", experiment), output=str(raw))
+        files = experiment.source.files(experiment.recording, str(raw))
+        preprocess(slice_of("preprocess", experiment), raw=files, output=str(trajectories))
         problem = build_problem(
-            experiment.simulator,
+            build_simulator(experiment.simulator),
             experiment.likelihood,
             read_dataset(trajectories),
             "multiple",
             "float64",
         )
         settings = load("inference", "csvgd").Settings.model_validate(
-            experiment.run("csvgd", "multiple").settings
+            experiment.run("csvgd_multiple").settings
         )
         budget = WorkConfig(particle_count=100, iteration_count=300)
         estimator = load_estimator("csvgd", settings, budget)
         result = run(estimator, problem, seed=0, chunk_size=100)
-        unit = estimator.draws(problem, result.state).parameters
-        draws[name] = np.asarray(problem.space.to_physical(unit))
+        coordinates = estimator.draws(problem, result.state).parameters
+        draws[name] = np.asarray(problem.space.to_physical(coordinates))
     return draws
 
 
