@@ -204,7 +204,7 @@ def test_training_sets_are_pairs(tiny):
     assert int(data["held_out"].sum()) >= 40 - data.attrs["lost"]
     (again,) = roll_out(
         simulator,
-        np.asarray(simulator.space.to_physical(jnp.asarray(data["unit"].values))),
+        np.asarray(simulator.space.to_physical(jnp.asarray(data["coordinates"].values))),
         trajectories["start"].values[:1],
         np.zeros((1, trajectories.sizes["time"] - 1, 0)),
         frame_time=trajectories.attrs["frame_time"],
