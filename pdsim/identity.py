@@ -9,7 +9,7 @@ class Identity(NamedTuple):
     Attributes:
         run: its name, that of its folder.
         method: the estimator.
-        shooting: "single" or "multiple"; "none" for estimators without a likelihood.
+        shooting: "single", "multiple" or "marginal"; "none" for estimators without a likelihood.
     """
 
     run: str

@@ -1,13 +1,15 @@
 """The NetCDF layout of a posterior, as ArviZ reads it.
 
 Groups: ``posterior`` (one variable per parameter, dims ``(chain, draw)``, physical units),
-``sample_stats``, ``combinations`` (what the motion can determine), ``prior``, ``shooting`` (start
+``sample_stats``, ``combinations`` (what the motion can determine), ``noise`` (deviations of sensors
+and of the process, where they are inferred), ``prior``, ``shooting`` (start
 states and defects of the windows), ``history`` (one value per iteration), ``course`` (the draws as
 they stood after more and more roll-outs) and ``convergence`` (R-hat and effective sample size of
 Markov chains). Particles are one chain; the attribute ``sample_kind`` tells what the draws are.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +75,7 @@ def combination_group(simulator: Simulator, physical: np.ndarray) -> xr.Dataset:
 
 def assemble(
     simulator: Simulator,
+    space: ParameterSpace,
     *,
     draws: np.ndarray,
     chain_count: int,
@@ -88,6 +91,7 @@ def assemble(
 
     Args:
         simulator: whose parameters were estimated.
+        space: of what was estimated: its parameters and, behind them, those of the noise.
         draws, prior_draws: (draw, M) physical values, chain by chain.
         chain_count: chains the draws come from.
         sample_stats: name → (draw,).
@@ -97,10 +101,11 @@ def assemble(
         convergence: name → (M,).
         attributes: config, fingerprint, versions, device, seed, …; no wall-clock times.
     """
-    space = simulator.space
+    count = simulator.space.dimension
     by_chain = draws.reshape(chain_count, -1, space.dimension)
-    posterior = parameter_group(space, by_chain, _DRAWS)
+    posterior = parameter_group(simulator.space, by_chain, _DRAWS)
     snapshots = parameter_group(space, course["draws"], ("snapshot", "draw"))
+    noise = replace(space, parameters=space.parameters[count:])
     return xr.DataTree.from_dict(
         {
             "/": xr.Dataset(attrs=dict(attributes)),
@@ -112,7 +117,8 @@ def assemble(
                 },
                 coords=posterior.coords,
             ),
-            "combinations": combination_group(simulator, by_chain),
+            "combinations": combination_group(simulator, by_chain[..., :count]),
+            "noise": parameter_group(noise, by_chain[..., count:], _DRAWS),
             "prior": parameter_group(space, prior_draws[None], _DRAWS),
             "shooting": shooting,
             "history": xr.Dataset(

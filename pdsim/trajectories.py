@@ -4,7 +4,7 @@ A trajectories file has dims ``(trajectory, time, channel)`` and is the only pla
 recordings, inputs, start states and truths from. It holds
 
 - ``observed``: what the sensors showed, NaN where nothing was observed and beyond a trajectory's
-  ``length``,
+  ``length``; ``channel_derived`` tells of each channel whether it is a finite difference of others,
 - ``inputs``: (trajectory, time, input), where the system has some; row k acts from frame k to the
   next,
 - ``states``: (trajectory, time, state) estimated states, first guesses of the windows' starts,
@@ -86,6 +86,7 @@ def trajectory_set(
         "trajectory": np.arange(len(recordings)),
         "time": ("time", np.arange(frames) * frame_time, {"units": "s"}),
         **_coordinates("channel", system.channels),
+        "channel_derived": ("channel", [c.name in recordings[0].derived for c in system.channels]),
         **_coordinates("state", system.state),
         "other_state": [quantity.name for quantity in system.state],
         "split": ("trajectory", list(splits)),

@@ -199,7 +199,7 @@ def _check_with_system(experiment: ExperimentConfig) -> None:
         )
     _check_truth(experiment, system)
     _check_bayessim(experiment, system, observed)
-    if any(run.shooting == "multiple" for run in experiment.runs):
+    if any(run.shooting != "single" for run in experiment.runs):
         from pdsim.trajectories import window_length
 
         windows = recording.resolve(None, 1.0)

@@ -10,7 +10,7 @@ from pdsim.config.messages import close_name
 from pdsim.config.section import Count, Name, Positive, Section
 from pdsim.identity import Identity, default_name
 
-Shooting = Literal["single", "multiple"]
+Shooting = Literal["single", "multiple", "marginal"]
 
 
 class WorkConfig(Section):

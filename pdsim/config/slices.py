@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.config.runs import Run, RunChoice, TuningConfig, WorkConfig
 from pdsim.config.section import Section
-from pdsim.likelihood.config import LikelihoodConfig
+from pdsim.likelihood.config import LikelihoodConfig, MarginalConfig
 from pdsim.recordings.config import RecordingConfig
 from pdsim.systems.config import SimulatorConfig, SystemChoice
 
@@ -128,16 +128,22 @@ _PARTS = {
 
 
 # What the likelihood's section says where a stage does not look.
-_UNREAD = {"window_count": 10}
+_UNREAD = {"window_count": 10, "marginal": MarginalConfig()}
 _NOISE_ALONE = _UNREAD | {"combination": "sum"}
+_UNREAD_WITH: dict[str, dict[str, Any]] = {
+    "single": _UNREAD,
+    "multiple": {"marginal": MarginalConfig()},
+    "marginal": {"noise": None, "noise_relative": None},
+}
 
 
 def _likelihood(stage: str, experiment: "ExperimentConfig", run: str) -> LikelihoodConfig:
     """The section ``likelihood`` without what a stage does not read."""
     if stage in ("evaluate", "learning_curve"):
         return experiment.likelihood.model_copy(update=_NOISE_ALONE)
-    windows = stage in ("infer", "tune") and experiment.run(run).shooting == "multiple"
-    return experiment.likelihood if windows else experiment.likelihood.model_copy(update=_UNREAD)
+    shooting = experiment.run(run).shooting if stage in ("infer", "tune") else "single"
+    unread = _UNREAD_WITH[shooting]
+    return experiment.likelihood.model_copy(update=unread)
 
 
 def slice_of(stage: str, experiment: "ExperimentConfig", *, run: str = "", budget: str = "") -> Any:

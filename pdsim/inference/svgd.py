@@ -84,5 +84,5 @@ class Svgd(Stepwise):
 
 ESTIMATOR = Svgd
 # With the windows of multiple shooting it is csvgd.
-SHOOTINGS = ("single",)
+SHOOTINGS = ("single", "marginal")
 INSTEAD = "is csvgd; write method: csvgd"

@@ -4,7 +4,8 @@ import numpy as np
 import xarray as xr
 
 from pdsim.likelihood.config import LikelihoodConfig
-from pdsim.likelihood.noise import channel_noise
+from pdsim.likelihood.marginal import MarginalProblem, marginal_problem
+from pdsim.likelihood.noise import channel_noise, noise_model
 from pdsim.likelihood.shooting import ShootingProblem, shooting_problem
 from pdsim.systems.simulator import Simulator
 from pdsim.trajectories import select
@@ -16,8 +17,20 @@ def build_problem(
     trajectories: xr.Dataset,
     shooting: str,
     precision: str,
-) -> ShootingProblem:
+) -> ShootingProblem | MarginalProblem:
     """Build the problem of the training trajectories."""
+    if shooting == "marginal":
+        train = select(trajectories, "train")
+        return marginal_problem(
+            simulator,
+            train,
+            noise_model(likelihood.marginal, simulator, train),
+            start_deviation=likelihood.marginal.start,
+            window_count=likelihood.window_count,
+            combination=likelihood.combination,
+            iterations=likelihood.marginal.iterations,
+            dtype=np.dtype(precision),
+        )
     return shooting_problem(
         simulator,
         select(trajectories, "train"),

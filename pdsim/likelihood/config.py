@@ -4,7 +4,37 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from pdsim.config.section import Positive, Section
+from pdsim.config.section import Count, Positive, Section
+
+
+class MarginalConfig(Section):
+    """What is unknown beside the parameters where the window states are integrated out."""
+
+    sensor: tuple[Positive, Positive] | None = Field(
+        (0.3, 10.0),
+        description="limits of each measured channel's σ, over the white noise found in it; null: "
+        "that noise itself",
+    )
+    process: tuple[Positive, Positive] | None = Field(
+        (0.01, 100.0),
+        description="limits of each state variable's process noise in a window, over the error of "
+        "its estimate at the start; null: none",
+    )
+    start: float = Field(
+        3.0,
+        ge=0,
+        description="deviation of the first state's prior over the error of its estimate, which "
+        "saw the first frames already; 0: the start is known",
+    )
+    iterations: Count = Field(2, description="Gauss–Newton steps over the window states")
+
+    @model_validator(mode="after")
+    def _check(self) -> "MarginalConfig":
+        for name in ("sensor", "process"):
+            limits = getattr(self, name)
+            if limits is not None and limits[0] >= limits[1]:
+                raise ValueError(f"{name}: the first limit must be below the second (got {limits})")
+        return self
 
 
 class LikelihoodConfig(Section):
@@ -15,14 +45,25 @@ class LikelihoodConfig(Section):
     )
     window_count: int = Field(10, ge=2, description="shooting windows in multiple shooting")
     noise_relative: Positive | None = Field(
-        None, description="standard deviation over the spread of each channel in the training set"
+        None,
+        description="standard deviation over the spread of each channel in the training set; "
+        "default, where noise is not given either: 0.1, as in the paper",
     )
     noise: dict[str, Positive] | None = Field(
         None, description="standard deviation by channel, in the channel's unit"
     )
 
+    marginal: MarginalConfig = Field(
+        MarginalConfig(), description="of runs with marginal shooting, which infer the noise"
+    )
+
     @model_validator(mode="after")
     def _check(self) -> "LikelihoodConfig":
-        if (self.noise is None) == (self.noise_relative is None):
-            raise ValueError("give either noise or noise_relative")
+        if self.noise is not None and self.noise_relative is not None:
+            raise ValueError("give either noise or noise_relative, not both")
         return self
+
+    @property
+    def share(self) -> float:
+        """Standard deviation over the spread of each channel, where it is not stated."""
+        return 0.1 if self.noise_relative is None else self.noise_relative

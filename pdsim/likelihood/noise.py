@@ -1,13 +1,22 @@
-"""The standard deviations of the observation model (Eq. 2)."""
+"""The standard deviations of observations (Eq. 2), and of the process between windows."""
 
 import warnings
+from dataclasses import dataclass, replace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pdsim.likelihood.config import LikelihoodConfig
+from pdsim.likelihood.config import LikelihoodConfig, MarginalConfig
+from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.recordings.smoothing import white_noise
 from pdsim.runtime.errors import PdsimError
+from pdsim.systems.simulator import Simulator
 from pdsim.trajectories import select
+
+# Least noise of a channel, over its spread.
+_DIGITS = 1e-6
 
 
 def channel_spread(trajectories: xr.Dataset) -> np.ndarray:
@@ -33,7 +42,6 @@ def channel_noise(likelihood: LikelihoodConfig, trajectories: xr.Dataset) -> np.
         # Only channels that are not observed have no entry.
         names = trajectories["channel"].values
         return np.array([likelihood.noise.get(str(name), 1.0) for name in names])
-    assert likelihood.noise_relative is not None
     spread = channel_spread(trajectories)
     if (spread == 0).any():
         name = trajectories["channel"].values[spread == 0][0]
@@ -41,4 +49,96 @@ def channel_noise(likelihood: LikelihoodConfig, trajectories: xr.Dataset) -> np.
             f"likelihood.noise_relative: channel {name} does not move in the training recordings, "
             "so it has no spread to take a share of; give likelihood.noise by channel"
         )
-    return likelihood.noise_relative * spread
+    return likelihood.share * spread
+
+
+@dataclass(frozen=True)
+class NoiseModel:
+    """Deviations of sensors and of the process: inferred ones are parameters, others numbers.
+
+    Attributes:
+        channels: columns of the measured channels among the system's.
+        sensor: σ of each of these.
+        process: q of each state variable, per window.
+    """
+
+    channels: tuple[int, ...]
+    sensor: tuple[Parameter | float, ...]
+    process: tuple[Parameter | float, ...]
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Those inferred."""
+        return tuple(x for x in (*self.sensor, *self.process) if isinstance(x, Parameter))
+
+    def extend(self, space: ParameterSpace) -> ParameterSpace:
+        """The space with the noise's parameters behind its own."""
+        return replace(space, parameters=(*space.parameters, *self.parameters))
+
+    def deviations(self, coordinates: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """σ (..., channel) and q (..., S), physical units, of unit coordinates (..., noise)."""
+        columns, used = [], 0
+        for entry in (*self.sensor, *self.process):
+            if isinstance(entry, Parameter):
+                columns.append(entry.to_physical(coordinates[..., used]))
+                used += 1
+            else:
+                columns.append(jnp.full(coordinates.shape[:-1], entry, coordinates.dtype))
+        return (
+            jnp.stack(columns[: len(self.sensor)], axis=-1),
+            jnp.stack(columns[len(self.sensor) :], axis=-1),
+        )
+
+
+def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset) -> NoiseModel:
+    """The noise of the measured channels and of the process, with limits taken from recordings.
+
+    Args:
+        train: training trajectories.
+
+    Raises:
+        PdsimError: nothing was measured.
+    """
+    system = simulator.system
+    observed = train["observed"].values
+    measured = np.isfinite(observed).any(axis=(0, 1)) & ~train["channel_derived"].values
+    if not measured.any():
+        raise PdsimError("marginal shooting: no channel of the training recordings was measured")
+    channels = np.flatnonzero(measured)
+    spread = np.nanstd(observed[..., channels], axis=(0, 1))
+    found = white_noise(observed[..., channels])
+    # Recordings without any noise, of a simulator, have that of their digits.
+    found = np.maximum(found, _DIGITS * np.where(spread > 0, spread, 1.0))
+
+    variances = np.diagonal(train["start_covariance"].values, axis1=1, axis2=2).mean(axis=0)
+    start = np.maximum(np.sqrt(variances), _DIGITS * state_scale(train))
+
+    def entries(kind, quantities, scales, limits):
+        if limits is None:
+            return tuple(float(scale) * (kind == "sensor") for scale in scales)
+        return tuple(
+            Parameter(
+                name=f"{kind}_{quantity.name}",
+                lower=float(limits[0] * scale),
+                upper=float(limits[1] * scale),
+                unit=quantity.unit,
+                scale="log",
+                prior="log_uniform",
+                label=f"{kind} noise of {quantity.name}",
+            )
+            for quantity, scale in zip(quantities, scales, strict=True)
+        )
+
+    shown = [system.channels[i] for i in channels]
+    return NoiseModel(
+        channels=tuple(int(i) for i in channels),
+        sensor=entries("sensor", shown, found, config.sensor),
+        process=entries("process", system.state, start, config.process),
+    )
+
+
+def state_scale(trajectories: xr.Dataset) -> np.ndarray:
+    """Spread of each state variable over all frames, (state,); 1 for one that does not move."""
+    states = trajectories["states"].values
+    spread = np.nanstd(states, axis=(0, 1)) if np.isnan(states).any() else states.std(axis=(0, 1))
+    return np.where(spread > 0, spread, 1.0)

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from pdsim.likelihood.noise import state_scale
 from pdsim.likelihood.problem import (
     Linearisation,
     Position,
@@ -139,7 +140,7 @@ class ShootingProblem:
             PdsimError: states of this system cannot be subtracted: defects are not linear in them.
         """
         start = self._starts(position)
-        if start.shape[2] > 1 and not _subtracts(self.system):
+        if start.shape[2] > 1 and not subtracts(self.system):
             raise PdsimError(
                 f"the windows of {self.system.name} cannot be linearised, since its states cannot "
                 "be subtracted; choose descent: gradient, another estimator, or single shooting"
@@ -222,14 +223,14 @@ class ShootingProblem:
         return jnp.where(self.linked[:, :, None, None], slopes, 0.0)
 
 
-def _subtracts(system: System) -> bool:
+def subtracts(system: System) -> bool:
     """Whether the difference of two states is plain subtraction."""
     return type(system).difference is System.difference
 
 
 def _scaled_difference(system: System, a: jax.Array, b: jax.Array, scale: jax.Array) -> jax.Array:
     """The system's difference of scaled states (…, S), scaled again."""
-    if _subtracts(system):
+    if subtracts(system):
         return a - b
     flat = jax.vmap(system.difference)((a * scale).reshape(-1, len(scale)),
                                        (b * scale).reshape(-1, len(scale)))  # fmt: skip
@@ -261,7 +262,7 @@ def shooting_problem(
         combination: "sum" or "product".
         dtype: of every array of the problem.
     """
-    observed, states = trajectories["observed"].values, trajectories["states"].values
+    observed = trajectories["observed"].values
     frame_time = float(trajectories.attrs["frame_time"])
     length = window_length(observed.shape[1], window_count)
     # Frame 0 is the start and is not predicted.
@@ -273,21 +274,16 @@ def shooting_problem(
     first = length * np.arange(window_count)
     within = np.arange(1, observed.shape[1]) < trajectories["length"].values[:, None]
     linked = first[1:] < trajectories["length"].values[:, None] - 1
-    later = states[:, first[1:]]
-    # Beyond its end a recording has no states; its last one is as good a guess as any.
-    last = states[np.arange(len(states)), trajectories["length"].values - 1]
-    later = np.where(linked[..., None], later, last[:, None])
-    spread = np.nanstd(states, axis=(0, 1)) if np.isnan(states).any() else states.std(axis=(0, 1))
     return ShootingProblem(
-        targets=_by_column(np.nan_to_num(targets), dtype),
-        inverse_deviations=_by_column(inverse, dtype),
-        inputs=_by_column(inputs, dtype),
+        targets=by_column(np.nan_to_num(targets), dtype),
+        inverse_deviations=by_column(inverse, dtype),
+        inputs=by_column(inputs, dtype),
         first_time=jnp.asarray(first * frame_time, dtype),
         first_start=jnp.asarray(trajectories["start"].values, dtype),
-        later_starts=jnp.asarray(later, dtype),
+        later_starts=jnp.asarray(guessed_states(trajectories, first[1:]), dtype),
         linked=None if linked.all() else jnp.asarray(linked),
         active=None if within.all() else jnp.asarray(windows(within, length, window_count, False)),
-        state_scale=jnp.asarray(np.where(spread > 0, spread, 1.0), dtype),
+        state_scale=jnp.asarray(state_scale(trajectories), dtype),
         log_normalisation=jnp.asarray(normalisation.sum(axis=(0, 2, 3)), dtype),
         simulator=simulator,
         combination=combination,
@@ -295,5 +291,17 @@ def shooting_problem(
     )
 
 
-def _by_column(values: np.ndarray, dtype) -> tuple[jax.Array, ...]:
+def guessed_states(trajectories: xr.Dataset, frames: np.ndarray) -> np.ndarray:
+    """Estimated states at some frames, (trajectory, frame, state).
+
+    Beyond its end a recording has no states; its last one is as good a guess as any.
+    """
+    states, length = trajectories["states"].values, trajectories["length"].values
+    last = states[np.arange(len(states)), length - 1]
+    within = frames < length[:, None] - 1
+    return np.where(within[..., None], states[:, frames], last[:, None])
+
+
+def by_column(values: np.ndarray, dtype) -> tuple[jax.Array, ...]:
+    """Split the last axis into arrays."""
     return tuple(jnp.asarray(values[..., i], dtype) for i in range(values.shape[-1]))

@@ -64,10 +64,12 @@ def cut(
             "at all; choose another window"
         )
     filled = _filled(position)
+    derived = []
     if derive_velocities:
         for column, (_, rate) in enumerate(places):
             if rate is not None:
                 observed[:, rate] = finite_differences(filled[:, column], run.frame_time)
+                derived.append(system.channels[rate].name)
     if measured_states:
         names = [channel.name for channel in system.channels]
         columns = [names.index(quantity.name) for quantity in system.state]
@@ -91,6 +93,7 @@ def cut(
         start=states[0],
         start_covariance=covariance,
         first_frame=first,
+        derived=tuple(derived),
         segment=segment,
     )
 

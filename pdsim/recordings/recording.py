@@ -20,6 +20,7 @@ class Recording:
         start_covariance: (state, state) of the error of ``start``.
         truth: the true values of system parameters, those that are known.
         first_frame: of the run, at which this window starts.
+        derived: names of channels that are finite differences of others, no data of their own.
         segment: the window's name in the config; empty if it has none.
         source: the raw file.
         sha256: of the raw file.
@@ -34,6 +35,7 @@ class Recording:
     start_covariance: np.ndarray
     truth: Mapping[str, float] = field(default_factory=dict)
     first_frame: int = 0
+    derived: tuple[str, ...] = ()
     segment: str = ""
     source: str = ""
     sha256: str = ""

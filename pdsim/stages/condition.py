@@ -62,6 +62,7 @@ def condition(
     rollouts = int(root["training_count"]) + int(root["lost"])
     tree = assemble(
         simulator,
+        space,
         draws=physical,
         chain_count=1,
         prior_draws=prior,

@@ -4,6 +4,7 @@ import json
 import logging
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
@@ -15,6 +16,7 @@ from pdsim.inference import load_estimator
 from pdsim.inference.estimator import largest_defect
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
+from pdsim.likelihood.marginal import MarginalProblem
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import ShootingProblem
 from pdsim.posterior import assemble
@@ -25,6 +27,9 @@ from pdsim.stages import modules
 from pdsim.systems.simulator import build_simulator
 
 log = logging.getLogger(__name__)
+
+# Of the trajectories, what an estimation reads beside the inputs.
+_READ = ("observed", "states", "start", "start_covariance", "length", "channel_derived")
 
 
 def infer(
@@ -53,7 +58,7 @@ def infer(
     digest = fingerprint(
         config,
         {"seed": seed, "frame_time": float(data.attrs["frame_time"])},
-        *(data[name].values.tobytes() for name in ("observed", "states", "start", "length")),
+        *(data[name].values.tobytes() for name in _READ),
         data["inputs"].values.tobytes() if "inputs" in data else b"",
         code_fingerprint(*modules("infer", system=options.simulator.system, method=method)),
     )
@@ -69,7 +74,9 @@ def infer(
         resume=resume,
     )
     draws = estimator.draws(problem, result.state)
-    log_likelihood, defects = problem.evaluate(draws)
+    log_likelihood, defects = jax.jit(lambda problem, draws: problem.evaluate(draws))(
+        problem, draws
+    )
     space = problem.space
     size = draws.parameters.shape[0]
     diverging = np.asarray(estimator.diverging(problem, result.state))
@@ -80,6 +87,7 @@ def infer(
 
     tree = assemble(
         simulator,
+        space,
         draws=physical(draws.parameters),
         chain_count=estimator.chain_count(problem),
         prior_draws=physical(space.sample_prior(size, seed)),
@@ -115,7 +123,9 @@ def infer(
     )
 
 
-def _shooting_group(problem: ShootingProblem, draws: Position, defects: np.ndarray) -> xr.Dataset:
+def _shooting_group(
+    problem: ShootingProblem | MarginalProblem, draws: Position, defects: np.ndarray
+) -> xr.Dataset:
     """Start states of windows 1, 2, … in physical units, and their scaled defects."""
     starts = np.asarray(draws.shooting * problem.state_scale)
     dims = ("draw", "trajectory", "window", "state")

@@ -152,19 +152,27 @@ def over_windows(function: Callable) -> Callable:
     return jax.vmap(recordings, in_axes=(0, 0, None, None, None))
 
 
-def tangents(function: Callable, coordinates: jax.Array, start: jax.Array, *, with_start: bool):
+def tangents(
+    function: Callable,
+    coordinates: jax.Array,
+    start: jax.Array,
+    *,
+    with_start: bool,
+    with_parameters: bool = True,
+):
     """Evaluate a batched function with its derivatives by forward differentiation.
 
-    One tangent roll-out for each parameter and, if asked, each start variable.
+    One tangent roll-out for each parameter and each start variable, of those asked for.
 
     Args:
         function: ``(coordinates, start)``, batched alike and elementwise over the batch.
         coordinates: (*batch, M) coordinates of the parameters.
         start: (*batch, S) start states over their scale.
-        with_start: whether to differentiate in the start, too; if not, those slopes are empty.
+        with_start: whether to differentiate in the start; if not, those slopes are empty.
+        with_parameters: whether to differentiate in the parameters.
 
     Returns:
-        The function's values, and its slopes with an axis of M or M + S tangents in front.
+        The function's values, and its slopes with an axis of M, S or M + S tangents in front.
     """
     count = coordinates.shape[-1]
 
@@ -176,7 +184,6 @@ def tangents(function: Callable, coordinates: jax.Array, start: jax.Array, *, wi
         return jax.jvp(function, (coordinates, start), rates)
 
     directions = jnp.eye(count + start.shape[-1], dtype=start.dtype)
-    if not with_start:
-        directions = directions[:count]
+    directions = directions[0 if with_parameters else count : None if with_start else count]
     # The roll-out itself does not depend on the direction: it is simulated once.
     return jax.vmap(along, out_axes=(None, 0))(directions)

@@ -1,0 +1,383 @@
+"""Marginal shooting: the window states integrated out, the noise inferred.
+
+A recording is a state-space model. Window w of h frames starts at x_w,
+
+    x_0 ~ N(start, Σ)      x_{w+1} = Φ_h(x_w; θ) + N(0, diag q²)      y = observe(x) + N(0, diag σ²)
+
+with σ of each measured channel and q of each state variable, the process noise of a window, among
+the parameters. Multiple shooting with the Gaussian term of Eq. 5 is this model with q = σ_def;
+q → 0 is the constrained problem of Eq. 8, Σ → 0 the known start of Sec. III. Channels that were
+derived from others by finite differences are no data of their own and are left out.
+
+At given (θ, σ, q) Gauss–Newton steps find the most likely states of all windows side by side; then
+
+    log p(y | θ, σ, q) ≈ log p(y, x̂ | θ, σ, q) − ½ log |H| + (dimension / 2) log 2π
+
+with H the Gauss–Newton second derivative at x̂ (Laplace). On linear dynamics this is exact: the
+Kalman filter's likelihood. The recursion is in ``pdsim.likelihood.smoother``.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from pdsim.likelihood.noise import NoiseModel, state_scale
+from pdsim.likelihood.problem import (
+    Linearisation,
+    Position,
+    combine_trajectories,
+    trajectory_weights,
+)
+from pdsim.likelihood.shooting import by_column, guessed_states, subtracts
+from pdsim.likelihood.smoother import (
+    Filtered,
+    Sensitivity,
+    Windows,
+    eliminate,
+    log_likelihood,
+    run_filter,
+    smooth,
+)
+from pdsim.parameters import ParameterSpace
+from pdsim.runtime.errors import PdsimError
+from pdsim.systems.rollout import over_windows, rollout, tangents
+from pdsim.systems.simulator import Simulator
+from pdsim.systems.system import System
+from pdsim.trajectories import inputs_of, window_length, windows
+
+# What is added to an information, of its largest entry and at all: it needs a Cholesky factor.
+_FLOOR, _LEAST = 1e-12, 1e-12
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=[
+        "targets", "seen", "counts", "inputs", "first_time", "start", "start_covariance",
+        "guesses", "active", "state_scale",
+    ],
+    meta_fields=["simulator", "noise", "combination", "frame_time", "iterations"],
+)  # fmt: skip
+@dataclass(frozen=True)
+class MarginalProblem:
+    """Likelihood of recordings as a function of parameters and noise alone.
+
+    Attributes:
+        targets: observations of the measured channels, one (h, trajectory, window) array each.
+        seen: 1 where something was observed, 0 elsewhere; shaped as the targets.
+        counts: (trajectory, measured channel) number of observations.
+        inputs: one (h, trajectory, window) array per input.
+        first_time: (window,) time at which each window starts [s].
+        start, start_covariance: prior of the first state, (trajectory, S) and (…, S, S).
+        guesses: (trajectory, window, S) states from which Gauss–Newton steps begin.
+        active: (h, trajectory, window) whether a frame is within its recording; None if all are.
+        state_scale: (S,) physical size of one scaled unit of state.
+        simulator: the system and its own parameters.
+        noise: which parameters beyond those of the simulator are deviations of noise.
+        iterations: Gauss–Newton steps of an evaluation.
+    """
+
+    targets: tuple[jax.Array, ...]
+    seen: tuple[jax.Array, ...]
+    counts: jax.Array
+    inputs: tuple[jax.Array, ...]
+    first_time: jax.Array
+    start: jax.Array
+    start_covariance: jax.Array
+    guesses: jax.Array
+    active: jax.Array | None
+    state_scale: jax.Array
+    simulator: Simulator
+    noise: NoiseModel
+    combination: str
+    frame_time: float
+    iterations: int
+
+    @property
+    def space(self) -> ParameterSpace:
+        """The simulator's parameters, and behind them those of the noise."""
+        return self.noise.extend(self.simulator.space)
+
+    @property
+    def system(self) -> System:
+        """The system simulated."""
+        return self.simulator.system
+
+    @property
+    def rollout_count(self) -> int:
+        """Roll-outs and tangents of one evaluation: in each step one, and one for each state."""
+        states = self.start.shape[1]
+        return self.start.shape[0] * (self.iterations + 1) * (1 + states)
+
+    def start_shooting(self) -> jax.Array:
+        """There are no shooting variables: (trajectory, 0, state)."""
+        return jnp.zeros((self.start.shape[0], 0, self.start.shape[1]), self.start.dtype)
+
+    def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
+        """Return log p(recordings | parameters, noise) (particle,) and no defects.
+
+        Derivatives in reverse mode hold the states x̂ constant: log p(y, x̂) is stationary there,
+        and what the log determinant gains by their moving is neglected.
+        """
+        starts = jax.lax.stop_gradient(self._settle(position))
+        per_trajectory, _ = self._filter(position, starts)
+        value = combine_trajectories(per_trajectory, self.combination)
+        return value, position.shooting
+
+    def linearise(self, position: Position) -> Linearisation:
+        """Return log p, and one residual for each parameter that carries its slope and curvature.
+
+        With g = ∂ log p and F the Gauss–Newton information (that of the noise is the curvature of
+        log p itself, where it is positive), F = LLᵀ, residuals are r = −L⁻¹g with ∂r = Lᵀ:
+        rᵀ∂r is −g and ∂rᵀ∂r is F, as for any least-squares problem.
+        """
+        starts = self._settle(position)
+        count, m = self.simulator.space.dimension, position.parameters.shape[1]
+        residuals, slopes, end, end_slopes = self._simulate(position, starts, True)
+        states = (residuals, slopes[count:], end, end_slopes[count:], starts)
+        own = position.parameters[:, count:]
+        sigma, q = self._noise(own)
+        found = self._assemble(sigma, *states)
+        filtered = self._filtered(q, starts, found)
+        per_trajectory = self._log_likelihood(sigma, filtered)
+        weights = trajectory_weights(per_trajectory, self.combination)
+        gradient, information = _each(eliminate)(
+            found, filtered, self._sensitivity(sigma, residuals, slopes, end_slopes[:count])
+        )
+        gradient = -jnp.einsum("pn,pni->pi", weights, gradient)
+        information = jnp.einsum("pn,pnij->pij", weights, information)
+        if m > count:
+
+            def at_other_noise(own):
+                sigma, q = self._noise(own)
+                filtered = self._filtered(q, starts, self._assemble(sigma, *states))
+                return (weights * self._log_likelihood(sigma, filtered)).sum(axis=1)
+
+            slope, curvature = _slope_and_curvature(at_other_noise, own)
+            gradient = jnp.concatenate([gradient, slope], axis=1)
+            block = jnp.zeros((len(own), m, m), gradient.dtype)
+            block = block.at[:, :count, :count].set(information)
+            information = block.at[:, count:, count:].set(curvature)
+        diagonal = jnp.diagonal(information, axis1=1, axis2=2)
+        floor = _FLOOR * diagonal.max(axis=1, keepdims=True) + _LEAST
+        information = information + jax.vmap(jnp.diag)(jnp.broadcast_to(floor, diagonal.shape))
+        root = jnp.linalg.cholesky(information)
+        residual = -jax.scipy.linalg.solve_triangular(root, gradient[..., None], lower=True)
+        size = self.start.shape[1]
+        return Linearisation(
+            log_likelihood=combine_trajectories(per_trajectory, self.combination),
+            weights=jnp.ones((len(own), 1), gradient.dtype),
+            residuals=residual[:, None, None, :, 0],
+            residual_parameters=jnp.swapaxes(root, 1, 2)[:, None, None],
+            residual_start=jnp.zeros((len(own), 1, 0, m, size), gradient.dtype),
+            defects=position.shooting[:, :1],
+            end_parameters=jnp.zeros((len(own), 1, 0, size, m), gradient.dtype),
+            end_start=jnp.zeros((len(own), 1, 0, size, size), gradient.dtype),
+        )
+
+    def smoothed(self, position: Position) -> tuple[jax.Array, Filtered]:
+        """Most likely window starts (particle, trajectory, window, S), scaled, and the filter's."""
+        starts = self._settle(position)
+        return starts, self._filter(position, starts)[1]
+
+    def _settle(self, position: Position) -> jax.Array:
+        """Gauss–Newton steps over all window states, scaled units."""
+        count = position.parameters.shape[0]
+        guesses = self.guesses / self.state_scale
+        starts = jnp.broadcast_to(guesses, (count, *guesses.shape))
+
+        def step(_, starts):
+            windows = self._windows(position, starts)
+            filtered = self._filtered(self._deviations(position)[1], starts, windows)
+            return starts + _each(smooth)(windows, filtered)
+
+        return jax.lax.fori_loop(0, self.iterations, step, starts)
+
+    def _filter(self, position: Position, starts: jax.Array) -> tuple[jax.Array, Filtered]:
+        """log p of each recording (particle, trajectory), and the filter's result."""
+        windows = self._windows(position, starts)
+        sigma, q = self._deviations(position)
+        filtered = self._filtered(q, starts, windows)
+        return self._log_likelihood(sigma, filtered), filtered
+
+    def _log_likelihood(self, sigma: jax.Array, filtered: Filtered) -> jax.Array:
+        normalisation = (self.counts * (jnp.log(sigma)[:, None] + _HALF_LOG_2PI)).sum(axis=-1)
+        return _each(log_likelihood)(filtered) - normalisation
+
+    def _filtered(self, q: jax.Array, starts: jax.Array, windows: Windows) -> Filtered:
+        """Filter every recording, with process noise q (particle, S), scaled."""
+        mean = self.start / self.state_scale - starts[:, :, 0]
+        covariance = self.start_covariance / jnp.outer(self.state_scale, self.state_scale)
+        recordings = jax.vmap(run_filter, in_axes=(0, 0, 0, None))
+        process = jax.vmap(jnp.diag)(q**2)
+        return jax.vmap(recordings, in_axes=(0, 0, None, 0))(windows, mean, covariance, process)
+
+    def _deviations(self, position: Position) -> tuple[jax.Array, jax.Array]:
+        return self._noise(position.parameters[:, self.simulator.space.dimension :])
+
+    def _noise(self, coordinates: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """σ (particle, measured channel), physical, and q (particle, S), scaled."""
+        sigma, q = self.noise.deviations(coordinates)
+        return sigma, q / self.state_scale
+
+    def _windows(self, position: Position, starts: jax.Array) -> Windows:
+        """Roll out all windows with a tangent for each state."""
+        sigma, _ = self._deviations(position)
+        residuals, slopes, end, end_slopes = self._simulate(position, starts, False)
+        return self._assemble(sigma, residuals, slopes, end, end_slopes, starts)
+
+    def _assemble(self, sigma, residuals, slopes, end, end_slopes, starts) -> Windows:
+        """Sum over channels and frames."""
+        weight = (sigma**-2).T[:, None, :, None, None]
+        weighted = weight * residuals
+        return Windows(
+            squares=(weighted * residuals).sum(axis=(0, 1)),
+            slopes=_projected(slopes, weighted),
+            information=_products(slopes, weight * slopes),
+            gaps=starts[:, :, 1:] - jnp.moveaxis(end, 0, -1)[:, :, :-1],
+            transitions=jnp.moveaxis(end_slopes, (0, 1), (-1, -2))[:, :, :-1],
+        )
+
+    def _sensitivity(self, sigma, residuals, slopes, end_parameters) -> Sensitivity:
+        """The same for the parameters, whose slopes come before those of the states."""
+        weight = (sigma**-2).T[:, None, :, None, None]
+        count = len(end_parameters)
+        own, states = slopes[:count], slopes[count:]
+        return Sensitivity(
+            slopes=_projected(own, weight * residuals),
+            mixed=_products(states, weight * own),
+            information=_products(own, weight * own),
+            ends=jnp.moveaxis(end_parameters, (0, 1), (-1, -2))[:, :, :-1],
+        )
+
+    def _simulate(self, position: Position, starts: jax.Array, with_parameters: bool):
+        """Residuals (channel, h, particle, trajectory, window), ends (S, …), and their slopes.
+
+        Slopes have an axis of tangents in front: the parameters', if asked, then the states'.
+        """
+        system = self.system.forward_mode()
+        space = self.simulator.space
+        coordinates = position.parameters[:, None, None, : space.dimension]
+        coordinates = jnp.broadcast_to(coordinates, (*starts.shape[:3], space.dimension))
+
+        def window(coordinates, start, inputs, active, first_time):
+            channels, end = rollout(
+                system,
+                system.prepare(space.system_parameters(coordinates)),
+                system.unpack(start * self.state_scale),
+                inputs,
+                frames=self.targets[0].shape[0],
+                frame_time=self.frame_time,
+                substeps=self.simulator.substeps,
+                first_time=first_time,
+                active=active,
+            )
+            measured = tuple(channels[i] for i in self.noise.channels)
+            return measured, system.pack(end) / self.state_scale
+
+        simulate = over_windows(window)
+
+        def shown(coordinates, start):
+            channels, end = simulate(coordinates, start, self.inputs, self.active, self.first_time)
+            return jnp.stack([jnp.moveaxis(x, -1, 0) for x in channels]), jnp.moveaxis(end, -1, 0)
+
+        (observed, end), (slopes, end_slopes) = tangents(
+            shown, coordinates, starts, with_start=True, with_parameters=with_parameters
+        )
+        target, seen = (jnp.stack(x)[:, :, None] for x in (self.targets, self.seen))
+        return seen * (observed - target), seen * slopes, end, end_slopes
+
+
+def _each(function):
+    """Batch over particles and trajectories."""
+    return jax.vmap(jax.vmap(function))
+
+
+def _projected(slopes: jax.Array, residuals: jax.Array) -> jax.Array:
+    """Σ slope · residual over channels and frames, (particle, trajectory, window, tangent)."""
+    return jnp.moveaxis((slopes * residuals).sum(axis=(1, 2)), 0, -1)
+
+
+def _products(a: jax.Array, b: jax.Array) -> jax.Array:
+    """Σ aᵢ bⱼ over channels and frames, (particle, trajectory, window, i, j)."""
+    return jnp.einsum("icfpnw,jcfpnw->pnwij", a, b)
+
+
+def _slope_and_curvature(function, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Slope (particle, K) of a function of each particle alone, and −∂² made positive.
+
+    Where log p bends upwards, the size of the curvature is what a step should trust.
+    """
+
+    def slope(x):
+        return jax.grad(lambda x: function(x).sum())(x)
+
+    def along(direction):
+        return jax.jvp(slope, (x,), (jnp.broadcast_to(direction, x.shape),))
+
+    value, columns = jax.vmap(along, out_axes=(None, 0))(jnp.eye(x.shape[1], dtype=x.dtype))
+    bent = jnp.moveaxis(columns, 0, -1)
+    values, vectors = jnp.linalg.eigh(-(bent + jnp.swapaxes(bent, 1, 2)) / 2)
+    return value, jnp.einsum("pik,pk,pjk->pij", vectors, jnp.abs(values), vectors)
+
+
+def marginal_problem(
+    simulator: Simulator,
+    trajectories: xr.Dataset,
+    noise: NoiseModel,
+    *,
+    start_deviation: float,
+    window_count: int,
+    combination: str,
+    iterations: int,
+    dtype=np.float64,
+) -> MarginalProblem:
+    """Build the problem from training trajectories.
+
+    Args:
+        trajectories: layout of ``pdsim.trajectories``.
+        start_deviation: of the first state's prior, over that of its estimate.
+        window_count: windows of the longest recording; process noise acts between them.
+        combination: "sum" or "product".
+        iterations: Gauss–Newton steps of an evaluation.
+        dtype: of every array of the problem.
+
+    Raises:
+        PdsimError: states of this system cannot be subtracted.
+    """
+    if not subtracts(simulator.system):
+        raise PdsimError(
+            f"marginal shooting: states of {simulator.system.name} cannot be subtracted, so its "
+            "windows cannot be linearised; choose single shooting"
+        )
+    observed = trajectories["observed"].values[..., list(noise.channels)]
+    length = window_length(observed.shape[1], window_count)
+    targets = windows(observed[:, 1:], length, window_count, np.nan)
+    seen = np.isfinite(targets)
+    within = np.arange(1, observed.shape[1]) < trajectories["length"].values[:, None]
+    first = length * np.arange(window_count)
+    frame_time = float(trajectories.attrs["frame_time"])
+    return MarginalProblem(
+        targets=by_column(np.nan_to_num(targets), dtype),
+        seen=by_column(seen, dtype),
+        counts=jnp.asarray(seen.sum(axis=(0, 2)), dtype),
+        inputs=by_column(windows(inputs_of(trajectories), length, window_count, 0.0), dtype),
+        first_time=jnp.asarray(first * frame_time, dtype),
+        start=jnp.asarray(trajectories["start"].values, dtype),
+        start_covariance=jnp.asarray(
+            start_deviation**2 * trajectories["start_covariance"].values, dtype
+        ),
+        guesses=jnp.asarray(guessed_states(trajectories, first), dtype),
+        active=None if within.all() else jnp.asarray(windows(within, length, window_count, False)),
+        state_scale=jnp.asarray(state_scale(trajectories), dtype),
+        simulator=simulator,
+        noise=noise,
+        combination=combination,
+        frame_time=frame_time,
+        iterations=iterations,
+    )

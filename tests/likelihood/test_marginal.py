@@ -1,0 +1,270 @@
+"""The marginal likelihood against a Kalman filter written frame by frame, and dense algebra."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+from pdsim.likelihood.config import MarginalConfig
+from pdsim.likelihood.marginal import marginal_problem
+from pdsim.likelihood.noise import noise_model
+from pdsim.likelihood.problem import Position
+from pdsim.likelihood.shooting import shooting_problem
+from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.systems.double_pendulum import DoublePendulum
+from pdsim.systems.oscillator import Oscillator
+from pdsim.systems.simulator import Simulator
+
+FRAME_TIME, WINDOWS, START_DEVIATION = 0.02, 4, 3.0
+FIXED = {"mass": 0.7, "damping": 0.4, "gain": 1.3}
+SPACE = ParameterSpace(
+    (
+        Parameter("stiffness", 8.0, 16.0, "N/m", sets=("stiffness",)),
+        Parameter("rest", -0.2, 0.2, "m", sets=("rest",)),
+    ),
+    tuple(FIXED.items()),
+)
+COVARIANCE = np.array([[2e-4, 1e-4], [1e-4, 3e-3]])
+# Of stiffness, rest, σ and q of both state variables.
+POINTS = np.array([[0.5, 0.6, 0.4, 0.5, 0.6], [0.3, 0.1, 0.6, 0.7, 0.2]])
+
+
+@pytest.fixture(scope="module")
+def data(trajectories_of):
+    """Two recordings of a driven oscillator, one shorter, positions measured with gaps."""
+    random = np.random.default_rng(1)
+    observed, states, inputs = [], [], []
+    for length in (61, 38):
+        force = np.repeat(random.uniform(-5, 5, length // 5 + 1), 5)[:length]
+        state, rows = np.array([0.3, -0.8]), []
+        for push in force:
+            rows.append(state)
+            transition, shift = exact_step(12.0, 0.05, push)
+            state = transition @ state + shift + 0.01 * random.normal(size=2)
+        rows = np.array(rows)
+        seen = rows + np.array([0.01, 0.1]) * random.normal(size=rows.shape)
+        seen[7:11, 0] = np.nan
+        observed.append(seen)
+        states.append(rows + 0.05 * random.normal(size=rows.shape))
+        inputs.append(force[:, None])
+    made = trajectories_of(Oscillator(), observed, states, FRAME_TIME, inputs=inputs)
+    made["start_covariance"][:] = COVARIANCE
+    made["channel_derived"][:] = [False, True]
+    return made
+
+
+def exact_step(stiffness, rest, push):
+    """One frame of the oscillator under constant force: x ← A x + b."""
+    mass, damping = FIXED["mass"], FIXED["damping"]
+    force = (FIXED["gain"] * push + stiffness * rest) / mass
+    generator = np.zeros((3, 3))
+    generator[0, 1] = 1.0
+    generator[1] = [-stiffness / mass, -damping / mass, force]
+    whole = expm(generator * FRAME_TIME)
+    return whole[:2, :2], whole[:2, 2]
+
+
+evaluate = jax.jit(lambda problem, point: problem.evaluate(point))
+linearise = jax.jit(lambda problem, point: problem.linearise(point))
+slope = jax.jit(
+    jax.grad(lambda x, problem, point: evaluate(problem, point._replace(parameters=x))[0].sum())
+)
+
+
+def problem_of(data, *, start=START_DEVIATION, count=WINDOWS, **config):
+    simulator = Simulator(Oscillator(integrator="rk4"), SPACE, 20)
+    return marginal_problem(
+        simulator,
+        data,
+        noise_model(MarginalConfig(**config), simulator, data),
+        start_deviation=start,
+        window_count=count,
+        combination="product",
+        iterations=1,
+    )
+
+
+def position(problem, points):
+    nothing = jnp.zeros((len(points), *problem.start_shooting().shape))
+    return Position(jnp.asarray(points), nothing)
+
+
+def kalman(data, point, space):
+    """log p by a filter that takes one frame after another, of all recordings together."""
+    stiffness, rest, sigma, *q = np.asarray(space.to_physical(jnp.asarray(point)))
+    total, length = 0.0, -(-60 // WINDOWS)
+    for one in range(data.sizes["trajectory"]):
+        count = int(data["length"][one])
+        mean = data["start"].values[one]
+        covariance = START_DEVIATION**2 * COVARIANCE
+        for frame in range(1, count):
+            push = data["inputs"].values[one, frame - 1, 0]
+            transition, shift = exact_step(stiffness, rest, push)
+            mean, covariance = transition @ mean + shift, transition @ covariance @ transition.T
+            seen = data["observed"].values[one, frame, 0]
+            if np.isfinite(seen):
+                spread = covariance[0, 0] + sigma**2
+                total -= 0.5 * ((seen - mean[0]) ** 2 / spread + np.log(2 * np.pi * spread))
+                gain = covariance[:, 0] / spread
+                mean = mean + gain * (seen - mean[0])
+                covariance = covariance - np.outer(gain, covariance[0])
+            if frame % length == 0:
+                covariance = covariance + np.diag(q) ** 2
+    return total
+
+
+def test_on_linear_dynamics_it_is_the_kalman_filter_s(data):
+    problem = problem_of(data)
+    assert problem.space.names == ("stiffness", "rest", "sensor_x", "process_x", "process_dx")
+    found, _ = evaluate(problem, position(problem, POINTS))
+    expected = [kalman(data, point, problem.space) for point in POINTS]
+    # Twenty steps of RK4 in a frame err by less than 1e-12.
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_the_states_are_those_of_the_dense_least_squares_problem(data):
+    """One joint Gaussian over all window starts, solved without any recursion."""
+    problem = problem_of(data)
+    point = position(problem, POINTS[:1])
+    starts, filtered = problem.smoothed(point)
+
+    def residuals(states):
+        """All terms of the log joint of recording 0 as squares, (residual,)."""
+        states = states.reshape(1, 1, WINDOWS, 2)
+        both = jnp.concatenate([states, starts[:, 1:]], axis=1)
+        r, _, end, _ = problem._simulate(point, both, False)
+        sigma, q = problem._deviations(point)
+        root = np.linalg.inv(np.linalg.cholesky(START_DEVIATION**2 * COVARIANCE))
+        first = (states[0, 0, 0] * problem.state_scale) - problem.start[0]
+        gaps = (states[0, 0, 1:] - jnp.moveaxis(end, 0, -1)[0, 0, :-1]) / q[0]
+        return jnp.concatenate([(r[:, :, 0, 0] / sigma[0, 0]).ravel(), root @ first, gaps.ravel()])
+
+    guess = jnp.asarray(np.random.default_rng(0).normal(size=2 * WINDOWS))
+    slopes = jax.jacfwd(residuals)(guess)
+    solved = guess - np.linalg.lstsq(slopes, residuals(guess))[0]
+    np.testing.assert_allclose(starts[0, 0].ravel(), solved, atol=1e-9)
+    covariance = np.linalg.inv(slopes.T @ slopes)
+    np.testing.assert_allclose(filtered.covariance[0, 0, -1], covariance[-2:, -2:], rtol=1e-7)
+
+
+def test_slopes_and_information_are_those_of_the_kalman_filter(data):
+    problem = problem_of(data)
+    point = position(problem, POINTS[:1])
+    step = 1e-5
+    sides = [
+        (
+            kalman(data, POINTS[0] + step * row, problem.space)
+            - kalman(data, POINTS[0] - step * row, problem.space)
+        )
+        / (2 * step)
+        for row in np.eye(5)
+    ]
+    np.testing.assert_allclose(
+        slope(point.parameters, problem, point)[0], sides, rtol=1e-6, atol=1e-4
+    )
+    linear = linearise(problem, point)
+    root, residual = linear.residual_parameters[0, 0, 0], linear.residuals[0, 0, 0]
+    # The stiffness moves the log determinant, which its slope leaves out; the others are exact.
+    np.testing.assert_allclose(-(root.T @ residual)[1:], sides[1:], rtol=1e-6, atol=1e-4)
+    assert -(root.T @ residual)[0] == pytest.approx(
+        sides[0], abs=0.1 * np.sqrt((root.T @ root)[0, 0])
+    )
+    # Where the rest position stands the log likelihood is a parabola, and the noise's curvature is
+    # that of log p.
+    hessian = -jax.jacfwd(slope)(point.parameters, problem, point)[0, :, 0]
+    np.testing.assert_allclose((root.T @ root)[1, 1], hessian[1, 1], rtol=1e-8)
+    np.testing.assert_allclose((root.T @ root)[2:, 2:], hessian[2:, 2:], rtol=1e-6, atol=1e-6)
+
+
+def test_without_process_noise_and_with_a_known_start_it_is_single_shooting(data):
+    problem = problem_of(data, start=0.0, process=None, sensor=None)
+    assert problem.space.names == ("stiffness", "rest")
+    single = shooting_problem(
+        problem.simulator,
+        # The derived channel is not compared.
+        data.assign(observed=data["observed"].where([True, False])),
+        np.array([problem.noise.sensor[0], 1.0]),
+        window_count=1,
+        combination="product",
+    )
+    points = POINTS[:, :2]
+    found, _ = evaluate(problem, position(problem, points))
+    expected, _ = evaluate(single, position(single, points))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_a_mixture_of_recordings(data):
+    """Eq. 9: each recording's marginal likelihood enters the sum."""
+    whole = problem_of(data)
+    parts = [problem_of(data.isel(trajectory=[i])) for i in range(2)]
+    # The noise's limits are taken from all recordings.
+    parts = [replace(part, noise=whole.noise, state_scale=whole.state_scale) for part in parts]
+    values = [evaluate(part, position(part, POINTS))[0] for part in parts]
+    mixed = replace(whole, combination="sum")
+    found, _ = evaluate(mixed, position(mixed, POINTS))
+    np.testing.assert_allclose(found, np.logaddexp(*values) - np.log(2), rtol=1e-10)
+    linear = linearise(mixed, position(mixed, POINTS))
+    found = -jnp.einsum(
+        "pki,pk->pi", linear.residual_parameters[:, 0, 0], linear.residuals[:, 0, 0]
+    )
+    np.testing.assert_allclose(
+        found[:, 1:],
+        slope(jnp.asarray(POINTS), mixed, position(mixed, POINTS))[:, 1:],
+        rtol=1e-6,
+        atol=1e-4,
+    )
+
+
+def test_the_pendulum_s_states_settle_and_its_slopes_agree(trajectories_of):
+    """Nonlinear: two Gauss–Newton steps settle, and slopes are those of finite differences."""
+    space = ParameterSpace(
+        (
+            Parameter("length", 0.5, 2.5, "m", sets=("length", "com_y_1")),
+            Parameter("com_y_2", 1.0, 3.0, "m", sets=("com_y_2",)),
+        ),
+        tuple(
+            {"mass_1": 1.0, "mass_2": 1.0, "inertia_1": 0.0, "inertia_2": 0.0, "gravity": 9.81,
+             "com_x_1": 0.0, "com_x_2": 0.0, "friction_1": 0.0, "friction_2": 0.0}.items()
+        ),
+    )  # fmt: skip
+    system = DoublePendulum()
+    simulator = Simulator(system, space, 1)
+    from pdsim.systems.ensemble import simulate_each
+
+    truth, start = np.array([[0.5, 0.5]]), np.array([[1.2, 0.4, 0.0, 0.0]])
+    states = np.concatenate(
+        [start, simulate_each(simulator, truth, start, np.zeros((1, 200, 0)), frame_time=0.01,
+                              precision="float64")[0]]
+    )  # fmt: skip
+    random = np.random.default_rng(0)
+    observed = states + np.array([1e-3, 1e-3, 0.1, 0.1]) * random.normal(size=states.shape)
+    guesses = states + np.array([1e-3, 1e-3, 0.05, 0.05]) * random.normal(size=states.shape)
+    data = trajectories_of(system, [observed], [guesses], 0.01)
+    data["start_covariance"][:] = np.diag([1e-3, 1e-3, 0.05, 0.05]) ** 2
+    data["channel_derived"][:] = [False, False, True, True]
+    problems = [
+        marginal_problem(
+            simulator, data, noise_model(MarginalConfig(), simulator, data), start_deviation=3.0,
+            window_count=5, combination="product", iterations=count,
+        )
+        for count in (2, 8)
+    ]  # fmt: skip
+    points = np.array([[0.5, 0.5, 0.35, 0.35, 0.3, 0.3, 0.3, 0.3]])
+    point = position(problems[0], points)
+    values = [evaluate(problem, point)[0][0] for problem in problems]
+    assert abs(values[0] - values[1]) < 1e-4
+
+    def value(x):
+        return evaluate(problems[1], point._replace(parameters=jnp.asarray(x)))[0]
+
+    found = slope(point.parameters, problems[1], point)[0]
+    steps = 1e-5 * np.eye(8)[None]
+    sides = [(value(points + s)[0] - value(points - s)[0]) / 2e-5 for s in steps[0]]
+    scale = np.sqrt(
+        np.square(linearise(problems[1], point).residual_parameters[0, 0, 0]).sum(axis=0)
+    )
+    # What the log determinant gains by the states' moving is left out: small beside a deviation.
+    assert np.abs((found - np.array(sides)) / scale).max() < 1e-3
