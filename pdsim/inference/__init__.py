@@ -5,8 +5,9 @@ To add one: a file ``pdsim/inference/<name>.py`` and its name in ``pdsim.registr
 - ``Settings``, a section of the config;
 - ``ESTIMATOR``, called with ``settings``, ``particle_count`` and ``iteration_count``, which returns
   what follows ``pdsim.inference.estimator.Estimator``;
-- ``SHOOTINGS``, if it cannot be run with each of "single", "multiple" and "marginal": those it can; and
-  ``INSTEAD``, what a user reads who asks for another: "<method> with <shooting> shooting …".
+- ``SHOOTINGS``, if it cannot be run with each of "single", "multiple" and "marginal": those it
+  can; and ``INSTEAD``, what a user reads who asks for another: "<method> with <shooting> shooting
+  …".
 
 Configs are checked with every file's ``Settings``, so whatever takes long to import is imported by
 the functions that use it.

@@ -1,172 +1,61 @@
-"""The No-U-Turn sampler (Hoffman and Gelman, 2014) with window adaptation, chains side by side.
+"""The No-U-Turn sampler (Hoffman and Gelman, 2014), chains side by side, in two ways.
 
-Blackjax's kernel, dual averaging and mass-matrix estimate, driven step by step, so that a run can
-be stopped, saved and resumed during its warm-up as well. The chains run in lockstep: an iteration
-lasts as long as its longest tree, but only steps taken count as evaluations.
+- ``pooled``, the default: chains start from fits of least squares, whose cost is counted, with the
+  mass matrix of Gauss and Newton; step size and mass matrix are then adapted to all chains together
+  (``pooled_nuts``).
+- ``separate``: each chain starts from a point of its own and adapts for itself (``separate_nuts``).
+  It is what the paper's comparison is run with.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import Literal
 
-import jax
-import jax.numpy as jnp
 from pydantic import Field
 
 from pdsim.config.section import Count
-from pdsim.inference.chains import ChainSettings, ChainState, SteppedChains
-from pdsim.inference.divergence import bring_back
-from pdsim.inference.estimator import Info, summarise
-from pdsim.likelihood.problem import Problem
+from pdsim.inference.chains import ChainSettings
+from pdsim.inference.pooled_nuts import PooledNuts
+from pdsim.inference.separate_nuts import SeparateNuts
 
-if TYPE_CHECKING:
-    from blackjax.adaptation.mass_matrix import MassMatrixAdaptationState
-    from blackjax.adaptation.step_size import DualAveragingAdaptationState
-    from blackjax.mcmc.hmc import HMCState
-
-# Fewer iterations than this adapt nothing that is worth having.
-_LEAST_WARMUP = 20
-# How often a chain may be moved before it starts.
-_TRIES = 20
+_ADAPTATIONS: dict[str, type[PooledNuts] | type[SeparateNuts]] = {
+    "pooled": PooledNuts,
+    "separate": SeparateNuts,
+}
 
 
 class Settings(ChainSettings):
-    """No-U-Turn sampler with window adaptation."""
+    """No-U-Turn sampler."""
 
+    adaptation: Literal["pooled", "separate"] = Field(
+        "pooled",
+        description="chains that start from fits and adapt together, or each alone from its own "
+        "Sobol point",
+    )
     burn_in: float = Field(0.0, ge=0, lt=1, description="share left out beyond the warm-up")
-    chain_count: Count = Field(20, description="chains side by side; 1 starts at the centre")
+    chain_count: Count = Field(
+        12, description="chains side by side; 1 starts at the centre where it is separate"
+    )
     warmup: float = Field(
-        0.5, gt=0, lt=1, description="share of the affordable iterations that adapts"
+        0.3,
+        gt=0,
+        lt=1,
+        description="share of the evaluations that adapts; where chains are separate, of the "
+        "iterations affordable with full trees",
+    )
+    fit: float = Field(
+        0.1, ge=0, lt=1, description="largest share of the evaluations that fits the starts; pooled"
     )
     doublings: int = Field(6, ge=1, le=12, description="largest tree: 2^doublings − 1 steps")
     dense_mass: bool = Field(True, description="adapt a full mass matrix, not a diagonal one")
     target_acceptance: float = Field(0.8, gt=0, lt=1, description="of the step-size adaptation")
 
 
-class Sampler(NamedTuple):
-    """The chains and what they adapt; every leaf has chains in front, but the iteration.
-
-    Attributes:
-        chain: positions, log densities, gradients.
-        dual_averaging: step size.
-        mass: mass matrix and its running estimate.
-        inverse_mass: what is in use.
-        iteration: how many were done.
-    """
-
-    chain: "HMCState"
-    dual_averaging: "DualAveragingAdaptationState"
-    mass: "MassMatrixAdaptationState"
-    inverse_mass: jax.Array
-    iteration: jax.Array
+def no_u_turn(
+    *, settings: Settings, particle_count: int, iteration_count: int
+) -> PooledNuts | SeparateNuts:
+    """Return the estimator with the adaptation that is set."""
+    return _ADAPTATIONS[settings.adaptation](
+        settings=settings, particle_count=particle_count, iteration_count=iteration_count
+    )
 
 
-@dataclass(frozen=True)
-class Nuts(SteppedChains):
-    """Chains from Sobol points, or one from the centre of the box."""
-
-    settings: Settings
-    uses_gradients: ClassVar[bool] = True
-    cheaper: ClassVar[str] = "lower chain_count or doublings"
-
-    def cost(self, problem: Problem) -> int:
-        # The steps of a full tree, and one more evaluation for the report.
-        return self.walkers(problem) * 2**self.settings.doublings
-
-    def discarded(self, problem: Problem) -> int:
-        """Iterations that adapt: a share of those the budget allows if every tree is full."""
-        affordable = self.particle_count * self.iteration_count // self.cost(problem)
-        return max(int(self.settings.warmup * affordable), _LEAST_WARMUP)
-
-    def _adaptations(self):
-        from blackjax.adaptation.mass_matrix import mass_matrix_adaptation
-        from blackjax.adaptation.step_size import dual_averaging_adaptation
-
-        return (
-            mass_matrix_adaptation(not self.settings.dense_mass),
-            dual_averaging_adaptation(self.settings.target_acceptance),
-        )
-
-    def _log_density(self, problem: Problem):
-        target = self.target(problem)
-
-        def log_density(z):
-            return target.log_density(z[None])[0][0]
-
-        return log_density
-
-    def init(self, problem: Problem, seed: int) -> ChainState:
-        from blackjax.mcmc import nuts
-
-        target = self.target(problem)
-        start = target.starts(self.settings.chain_count, seed)
-        z = jnp.asarray(start, problem.start_shooting().dtype)
-        (mass_init, _, _), (dual_init, _, _) = self._adaptations()
-        every = jnp.ones(len(z), z.dtype)
-        mass = jax.vmap(lambda _: mass_init(target.dimension))(every)
-        begin = jax.jit(jax.vmap(lambda z: nuts.init(z, self._log_density(problem))))
-        chain = begin(z)
-        for _ in range(_TRIES):
-            finite = jnp.isfinite(chain.logdensity)
-            if finite.all() or not finite.any():
-                break
-            # No move is ever accepted from where the density is 0.
-            z = bring_back(z, finite)
-            chain = begin(z)
-        sampler = Sampler(
-            chain,
-            jax.vmap(dual_init)(0.1 * every),
-            mass,
-            mass.inverse_mass_matrix,
-            jnp.array(0),
-        )
-        return ChainState(sampler, self.trace(problem, z))
-
-    def recorded(self, state: Sampler) -> jax.Array:
-        return state.chain.position
-
-    def step(self, key: jax.Array, problem: Problem, state: Sampler) -> tuple[Sampler, Info]:
-        from blackjax.adaptation.window_adaptation import build_schedule
-        from blackjax.mcmc import nuts
-
-        (_, mass_update, mass_final), (dual_init, dual_update, dual_final) = self._adaptations()
-        warmup = self.discarded(problem)
-        schedule = build_schedule(warmup)
-        kernel = nuts.build_kernel()
-        log_density = self._log_density(problem)
-        adapting = state.iteration < warmup
-        stage, window_ends = schedule[jnp.minimum(state.iteration, warmup - 1)]
-
-        def advance(key, chain, dual, mass, inverse_mass):
-            step_size = jnp.exp(jnp.where(adapting, dual.log_step_size, dual.log_step_size_avg))
-            chain, info = kernel(
-                key, chain, log_density, step_size, inverse_mass, self.settings.doublings
-            )
-            rate = jnp.nan_to_num(info.acceptance_rate)
-            dual_next = dual_update(dual, rate)
-            mass_next = _choose(stage == 1, mass_update(mass, chain.position), mass)
-            ended = mass_final(mass_next)
-            new = (dual_next, mass_next, inverse_mass)
-            at_end = (dual_init(dual_final(dual_next)), ended, ended.inverse_mass_matrix)
-            new = _choose(adapting, _choose(window_ends, at_end, new), (dual, mass, inverse_mass))
-            return chain, *new, info, step_size
-
-        keys = jax.random.split(key, self.settings.chain_count)
-        chain, dual, mass, inverse_mass, info, step_size = jax.vmap(advance)(
-            keys, state.chain, state.dual_averaging, state.mass, state.inverse_mass
-        )
-        _, evaluation = self.target(problem).log_density(chain.position)
-        report = summarise(
-            jnp.isfinite(chain.logdensity),
-            *evaluation,
-            evaluations=info.num_integration_steps.sum() + self.settings.chain_count,
-            step_size=jnp.median(step_size),
-            acceptance=info.acceptance_rate.mean(),
-        )
-        return Sampler(chain, dual, mass, inverse_mass, state.iteration + 1), report
-
-
-def _choose(condition, yes, no):
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
-
-
-ESTIMATOR = Nuts
+ESTIMATOR = no_u_turn

@@ -74,9 +74,7 @@ def infer(
         resume=resume,
     )
     draws = estimator.draws(problem, result.state)
-    log_likelihood, defects = jax.jit(lambda problem, draws: problem.evaluate(draws))(
-        problem, draws
-    )
+    log_likelihood, defects = _evaluate(problem, draws)
     space = problem.space
     size = draws.parameters.shape[0]
     diverging = np.asarray(estimator.diverging(problem, result.state))
@@ -121,6 +119,11 @@ def infer(
         int(diverging.sum()),
         float(np.median(log_likelihood)),
     )
+
+
+@jax.jit
+def _evaluate(problem, draws: Position):
+    return problem.evaluate(draws)
 
 
 def _shooting_group(
