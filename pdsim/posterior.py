@@ -5,7 +5,8 @@ Groups: ``posterior`` (one variable per parameter, dims ``(chain, draw)``, physi
 and of the process, where they are inferred), ``prior``, ``shooting`` (start
 states and defects of the windows), ``history`` (one value per iteration), ``course`` (the draws as
 they stood after more and more roll-outs) and ``convergence`` (R-hat and effective sample size of
-Markov chains). Particles are one chain; the attribute ``sample_kind`` tells what the draws are.
+Markov chains; optimum and deviation of least squares). Particles are one chain; the attribute
+``sample_kind`` tells what the draws are, ``ended`` what ended the run: budget, time or convergence.
 """
 
 from collections.abc import Mapping, Sequence

@@ -25,6 +25,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "nuts",
         "svgd",
         "csvgd",
+        "least_squares",
     ),
     # In the order of the tables' rows.
     "metrics": (

@@ -105,6 +105,11 @@ class Chains:
         """Draws of each chain; all together are at most ``particle_count``."""
         return max(self.particle_count // self.walkers(problem), 1)
 
+    def finished(self, problem: Problem, state: Any) -> bool:
+        """A chain that goes on always tells more."""
+        del problem, state
+        return False
+
     def trace(self, problem: Problem, start: np.ndarray | jax.Array) -> Trace:
         """Return the empty trace of chains that start at (chain, dimension)."""
         z = np.asarray(start)

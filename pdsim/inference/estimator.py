@@ -143,6 +143,10 @@ class Estimator(Protocol):
         """
         ...
 
+    def finished(self, problem: Problem, state: Any) -> Any:
+        """Return whether further iterations would change nothing: the run then ends early."""
+        ...
+
     def draws(self, problem: Problem, state: Any) -> Position:
         """Return the draws the state stands for, inside the limits; chain by chain."""
         ...
@@ -161,7 +165,7 @@ class Estimator(Protocol):
 
 
 def iterate(estimator, problem, state, *, seed: int, done: Done, until: int, capacity: int):
-    """Call ``estimator.step`` while another iteration fits, in one compiled loop.
+    """Call ``estimator.step`` while another iteration fits and is needed, in one compiled loop.
 
     Iterations may cost different numbers of evaluations, between ``estimator.least_cost`` and
     ``estimator.cost``; what one did cost is known when it is done.
@@ -196,8 +200,9 @@ def _loop(estimator, problem, state, key, first, used, until, *, length: int, co
     rows = jax.tree.map(lambda s: jnp.zeros((length, *s.shape), s.dtype), shapes)
 
     def fits(carry):
-        count, spent, _, _ = carry
-        return (count < length) & (spent + cost <= until)
+        count, spent, state, _ = carry
+        needed = jnp.logical_not(estimator.finished(problem, state))
+        return (count < length) & (spent + cost <= until) & needed
 
     def once(carry):
         count, spent, state, rows = carry
@@ -228,6 +233,10 @@ class Independent:
     def chain_count(self, problem: Problem) -> int:
         del problem
         return 1
+
+    def finished(self, problem: Problem, state) -> Any:
+        del problem, state
+        return False
 
     def convergence(self, problem: Problem, state) -> dict[str, jax.Array]:
         del problem, state

@@ -26,6 +26,15 @@ import jax.numpy as jnp
 
 from pdsim.inference.divergence import all_finite, bring_back, keep_rows
 from pdsim.inference.estimator import Info, Stepwise, largest_defect, summarise
+from pdsim.inference.levenberg_marquardt import (
+    damped_step,
+    next_damping,
+    prior_precision,
+    prior_slope,
+    room_ahead,
+    start_damping,
+    tangent_count,
+)
 from pdsim.inference.mdmm import tightened
 from pdsim.inference.particles import decayed, sobol_particles
 from pdsim.inference.profile import lagrangian, profile
@@ -35,17 +44,10 @@ from pdsim.likelihood.problem import Position, Problem
 if TYPE_CHECKING:
     from pdsim.inference.csvgd import Settings
 
-# Levenberg and Marquardt's damping: at the start, its factors after a step that was taken and one
-# that was not, and its range.
-_DAMPING = 0.1
-_TAKEN, _REFUSED = 0.2, 4.0
-_DAMPING_RANGE = (1e-9, 1e7)
 # A parameter this near to a limit counts as on it if going there would gain no more than this many
 # nats; a step leaves this share of the way to a limit.
 _FACE, _FACE_GAIN = 1e-3, 0.1
 _LEFT = 0.1
-# How often a step is solved for with more parameters held at their bounds.
-_PASSES = 4
 # Precision of a uniform density over the unit interval; regularises what the data leave open.
 _BOX_PRECISION = 12.0
 
@@ -83,9 +85,7 @@ class GaussNewton(Stepwise):
 
     def cost(self, problem: Problem) -> int:
         """The roll-out, a tangent for each parameter and start variable, and the one tried."""
-        _, gaps, states = problem.start_shooting().shape
-        tangents = problem.space.dimension + (states if gaps > 0 else 0)
-        return self.particle_count * (2 + tangents)
+        return self.particle_count * (2 + tangent_count(problem))
 
     def init(self, problem: Problem, seed: int) -> State:
         position = sobol_particles(problem, self.particle_count, seed)
@@ -93,7 +93,7 @@ class GaussNewton(Stepwise):
         return State(
             position,
             jnp.zeros_like(position.shooting),
-            jnp.full(count, _DAMPING, dtype),
+            start_damping(count, dtype),
             jnp.zeros(count, bool),
             jnp.array(0),
         )
@@ -114,12 +114,13 @@ class GaussNewton(Stepwise):
         form = keep_rows(finite, form, jax.tree.map(jnp.zeros_like, form))
 
         # To the recordings' quadratic form comes the prior's; to their features, the box.
-        prior_slope, prior_precision = _prior(space, x)
-        score = prior_slope - form.slope
-        information = form.information + prior_precision * jnp.eye(m, dtype=x.dtype)
+        centre = jnp.full((1, m), 0.5, x.dtype)
+        precision = jnp.maximum(prior_precision(space, centre)[0], _BOX_PRECISION)
+        score = prior_slope(space, x) - form.slope
+        information = form.information + precision * jnp.eye(m, dtype=x.dtype)
         # As in the likelihood, n trajectories count n times in a product, once in a mixture.
         shorter = jnp.sqrt(linear.weights.mean())
-        root = jnp.sqrt(prior_precision)
+        root = jnp.sqrt(precision)
         phi, bandwidth = stein_direction_of_features(
             jnp.concatenate([shorter * form.features, root * x], axis=1),
             jnp.concatenate(
@@ -136,8 +137,16 @@ class GaussNewton(Stepwise):
         )
         step_size = decayed(settings.step_size, settings.step_decay, progress).astype(x.dtype)
         # Nobody steps onto a face: particles that meet there would share a coordinate for ever.
-        room = (1 - _LEFT) * jnp.stack([-x, 1 - x]) / step_size
-        change = step_size * _damped_step(x, phi, information, state.damping, *room)
+        lowest, highest = (1 - _LEFT) * jnp.stack([-x, 1 - x]) / step_size
+        ahead = room_ahead(x, phi)
+        change = step_size * damped_step(
+            phi,
+            information,
+            state.damping,
+            held=(ahead <= _FACE) & (ahead * jnp.abs(phi) <= _FACE_GAIN),
+            lowest=lowest,
+            highest=highest,
+        )
         tried = Position(x + change, shooting)
         moved = form.shift + jnp.einsum("pnai,pi->pna", form.response, tried.parameters - x)
         tried = tried._replace(shooting=shooting + moved.reshape(shooting.shape))
@@ -149,13 +158,11 @@ class GaussNewton(Stepwise):
         # Typical points of an M-dimensional Gaussian differ by nats of the order of M.
         taken = finite & all_finite(after, defects) & (after < before + m)
         raised = force + settings.multiplier_step * defects / sigma**2
-        low, high = _DAMPING_RANGE
-        factor = jnp.where(taken, _TAKEN, _REFUSED)
         position = keep_rows(taken, tried, position)
         new = State(
             bring_back(position, finite),
             keep_rows(taken, raised, force),
-            jnp.where(finite, jnp.clip(factor * state.damping, low, high), state.damping),
+            jnp.where(finite, next_damping(state.damping, taken), state.damping),
             ~(finite & jnp.isfinite(after)),
             state.iteration + 1,
         )
@@ -178,38 +185,3 @@ class GaussNewton(Stepwise):
     def diverging(self, problem: Problem, state: State) -> jax.Array:
         del problem
         return state.diverging
-
-
-def _prior(space, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Slope of the log prior (particle, M), and its precision at the centre, at least the box's."""
-
-    def slope(x):
-        return jax.grad(lambda x: space.log_prior(x).sum())(x)
-
-    # Parameters are independent: the derivative along (1, …, 1) is the diagonal.
-    centre = jnp.full((1, space.dimension), 0.5, x.dtype)
-    _, curvature = jax.jvp(slope, (centre,), (jnp.ones_like(centre),))
-    return slope(x), jnp.maximum(-curvature[0], _BOX_PRECISION)
-
-
-def _damped_step(x, phi, information, damping, lowest, highest) -> jax.Array:
-    """Newton's step up φ within bounds, (particle, M).
-
-    Parameters at a limit that would leave the box stay. Those whose step would end beyond a bound
-    go to it, and the others take the step that is best with them there (an active set).
-    """
-    identity = jnp.eye(x.shape[1], dtype=x.dtype)
-    diagonal = jnp.diagonal(information, axis1=1, axis2=2)
-    damped = information + (damping[:, None] * diagonal)[..., None] * identity
-    distance = jnp.where(phi < 0, x, 1 - x)
-    held = (distance <= _FACE) & (distance * jnp.abs(phi) <= _FACE_GAIN)
-    step = jnp.zeros_like(x)
-    for _ in range(_PASSES):
-        free = jnp.where(held[:, :, None] | held[:, None, :], 0.0, damped)
-        free = free + held[..., None] * identity
-        target = phi - jnp.einsum("pij,pj->pi", damped, jnp.where(held, step, 0.0))
-        solved = jnp.linalg.solve(free, jnp.where(held, 0.0, target)[..., None])[..., 0]
-        step = jnp.where(held, step, solved)
-        held |= (step < lowest) | (step > highest)
-        step = jnp.clip(step, lowest, highest)
-    return step

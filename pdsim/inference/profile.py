@@ -28,6 +28,7 @@ class Profile(NamedTuple):
         feature_slopes: their derivatives when s follows θ, (particle, F, M).
         shift: step of s to its minimum at fixed θ, (particle, trajectory, (window − 1) · S).
         response: ds/dθ, (particle, trajectory, (window − 1) · S, M).
+        gain: what L loses by the shift, (particle,).
     """
 
     lagrangian: jax.Array
@@ -37,6 +38,7 @@ class Profile(NamedTuple):
     feature_slopes: jax.Array
     shift: jax.Array
     response: jax.Array
+    gain: jax.Array
 
 
 def lagrangian(log_likelihood: jax.Array, defects: jax.Array, force: jax.Array, sigma):
@@ -75,6 +77,7 @@ def profile(linear: Linearisation, force: jax.Array, sigma, damping: jax.Array) 
             r_theta.reshape(particles, -1, m),
             nothing,
             jnp.zeros((*nothing.shape, m), r.dtype),
+            jnp.zeros(particles, r.dtype),
         )
 
     # Defect w is s_w − e_w(θ, s_{w−1}), all over σ; window 0 starts from no variable.
@@ -112,7 +115,8 @@ def profile(linear: Linearisation, force: jax.Array, sigma, damping: jax.Array) 
     r_theta = r_theta.at[:, :, 1:].add(along)
     d_theta = d_theta + jnp.einsum("pnca,pnai->pnci", d_start, response)
     features = jnp.concatenate([features, scaled.reshape(particles, -1)], axis=1)
-    slopes = [r_theta.reshape(particles, -1, m), d_theta.reshape(particles, -1, m)]
-    return Profile(
-        value, slope, information, features, jnp.concatenate(slopes, axis=1), shift, response
+    slopes = jnp.concatenate(
+        [r_theta.reshape(particles, -1, m), d_theta.reshape(particles, -1, m)], axis=1
     )
+    gain = -0.5 * (start_slope * shift).sum(axis=(1, 2))
+    return Profile(value, slope, information, features, slopes, shift, response, gain)

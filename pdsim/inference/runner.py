@@ -30,7 +30,7 @@ class RunResult(NamedTuple):
             ``rollouts`` and ``gradients`` used so far, one value per iteration.
         course: ``draws`` (snapshot, particle, M) in unit coordinates, NaN where there were fewer,
             and ``rollouts`` and ``seconds`` (snapshot,) used by then.
-        ended: "budget" or "time".
+        ended: "budget", "time", or "converged" if further iterations would change nothing.
     """
 
     state: Any
@@ -50,7 +50,7 @@ def run(
     checkpoint: str | Path | None = None,
     resume: str = "auto",
 ) -> RunResult:
-    """Run an estimator until its budget is spent.
+    """Run an estimator until its budget is spent, or until it has converged.
 
     The budget is ``particle_count · iteration_count`` evaluations, which no estimator exceeds.
 
@@ -85,6 +85,10 @@ def run(
     done = _done(history)
     with Progress(total, done.evaluations, "evaluations") as progress:
         while done.evaluations + cost <= total:
+            if estimator.finished(problem, state):
+                ended = "converged"
+                log.info("converged after %d of %d evaluations", done.evaluations, total)
+                break
             if seconds is not None and done.iterations > 0 and spent >= seconds:
                 ended = "time"
                 log.warning("ended after %.0f s, with %d of %d evaluations", spent, done[1], total)

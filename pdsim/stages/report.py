@@ -126,6 +126,13 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
         text += f" Median of the draws' largest defects: {defect:.2g} in scaled state units."
     if root["ended"] == "time":
         text += " Ended by its time limit, with what it had."
+    if root["ended"] == "converged":
+        text += " Ended when it had converged."
+    if "agreeing" in history:
+        share = float(history["agreeing"].values[-1])
+        text += f" {share:.0%} of its starts ended within one nat of the best."
+        if share < 0.5:
+            text += " There are other optima, of which these draws say nothing."
     if "r_hat" in convergence:
         r_hat, size = (convergence[name].values for name in ("r_hat", "ess_bulk"))
         text += f" Largest R-hat {np.max(r_hat):.3g}, smallest effective size {np.min(size):.3g}."

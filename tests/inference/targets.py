@@ -15,6 +15,8 @@ from pdsim.registry import NAMES, load
 # What is tested: every method of the registry, and the other way through one that has two.
 VARIANTS = {"csvgd_gradient": ("csvgd", {"descent": "gradient"})}
 ESTIMATORS = (*NAMES["inference"], *VARIANTS)
+# Those that end before their budget does, once further iterations would change nothing.
+CONVERGING = ("least_squares",)
 
 
 def build(name, *, particles, iterations, settings=None):

@@ -1,7 +1,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from inference.targets import ESTIMATORS, GaussianProblem, build, gaussian
+from inference.targets import CONVERGING, ESTIMATORS, GaussianProblem, build, gaussian
 
 from pdsim.inference.runner import run
 from pdsim.inference.stein import stein_direction
@@ -166,7 +166,7 @@ def test_diverging_particles_do_not_poison_the_others(cliff, method):
     x = np.asarray(e.draws(cliff, result.state).parameters)
     assert np.isfinite(x).all()
     history = result.history
-    walking = {"nuts": 10, "csvgd": 50}.get(method, history["evaluations"][0])
+    walking = {"nuts": 10, "csvgd": 50, "least_squares": 16}.get(method, history["evaluations"][0])
     # A third of the Sobol points start beyond the cliff: they were counted, and followed the rest.
     if method != "nuts":  # whose first report is of where the chains went, not of where they began
         assert history["diverging"][0] >= 0.2 * walking
@@ -184,7 +184,7 @@ def test_a_run_in_which_everything_diverges_says_so(method):
         run(estimator(method), hopeless, seed=0, chunk_size=20)
 
 
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", [m for m in ESTIMATORS if m not in CONVERGING])
 def test_a_time_limit_ends_a_run_with_what_it_has(method, caplog):
     e = estimator(method, iterations=10**6)
     result = run(e, PROBLEM, seed=0, chunk_size=10, seconds=0.5)
