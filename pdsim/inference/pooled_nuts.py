@@ -51,7 +51,7 @@ _SHRINKAGE, _SHRUNK_TO = 5.0, 1e-3
 class Moments(NamedTuple):
     """Running mean and sum of squares of all chains' draws in a window."""
 
-    count: jax.Array
+    total: jax.Array
     mean: jax.Array
     squares: jax.Array
 
@@ -223,7 +223,7 @@ class PooledNuts(SteppedChains):
             dual_init(dual_final(dual)),
             _no_moments(*_shape_of(state)),
             self._mass(moments),
-            state.iteration + 1 + 2 * moments.count.astype(int) // self.settings.chain_count,
+            state.iteration + 1 + 2 * moments.total.astype(int) // self.settings.chain_count,
         )
         kept = (dual, moments, state.inverse_mass, state.window_end)
         adapted = _choose(ended, changed, kept)
@@ -251,10 +251,10 @@ class PooledNuts(SteppedChains):
 
     def _mass(self, moments: Moments) -> jax.Array:
         """Covariance of the draws, shrunk towards a small multiple of the unit matrix."""
-        covariance = moments.squares / jnp.maximum(moments.count - 1, 1)
+        covariance = moments.squares / jnp.maximum(moments.total - 1, 1)
         if not self.settings.dense_mass:
             covariance = jnp.diag(jnp.diagonal(covariance))
-        share = moments.count / (moments.count + _SHRINKAGE)
+        share = moments.total / (moments.total + _SHRINKAGE)
         identity = jnp.eye(len(covariance), dtype=covariance.dtype)
         return share * covariance + (1 - share) * _SHRUNK_TO * identity
 
@@ -291,12 +291,12 @@ def _shape_of(state: Sampler) -> tuple[int, jnp.dtype]:
 
 def _extended(moments: Moments, z: jax.Array) -> Moments:
     """Take in positions (chain, dimension)."""
-    count = moments.count + len(z)
+    total = moments.total + len(z)
     mean, deviation = z.mean(axis=0), z - z.mean(axis=0)
     apart = mean - moments.mean
     squares = moments.squares + deviation.T @ deviation
-    squares = squares + jnp.outer(apart, apart) * moments.count * len(z) / count
-    return Moments(count, moments.mean + apart * len(z) / count, squares)
+    squares = squares + jnp.outer(apart, apart) * moments.total * len(z) / total
+    return Moments(total, moments.mean + apart * len(z) / total, squares)
 
 
 def _choose(condition, yes, no):
