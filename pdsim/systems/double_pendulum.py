@@ -28,13 +28,23 @@ gear's ratio, and dry friction −d_i tanh(q̇_i / ε) to the torque. In the abs
     J1 → J1 + R1 + R2      J2 → J2 + R2      C → C − R2
     right-hand sides: τ1 − τ2 and τ2, with friction of either kind taken off each
 
+With ``parameters: base`` the system's parameters are what its motion determines, in place of
+masses, inertias and centres of mass: J1, J2, friction, l and the first moments
+
+    S1x = m1 x1      S1y = m1 y1 + m2 l      S2x = m2 x2      S2y = m2 y2
+
+so that C = l S2 and G = g S. J1 then counts R1, which the motion cannot tell from it; R2 stays a
+parameter. Free motion scales: S1y, unless given, is 1 kg m, and J1, J2, S1x, S2x, S2y and friction
+are then those over S1y. Links of these values exist if J1 J2 > l² |S2|², since |S2|² ≤ m2 J2 and
+m2 l² ≤ J1; elsewhere the mass matrix is not positive at some q1, and every acceleration is NaN.
+
 The adjoint of the accelerations is written out below: reverse-mode differentiation of the same
 lines stores and recomputes several times as many numbers.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -48,6 +58,11 @@ from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
 class Options(Section):
     """Section `simulator.options` of `double_pendulum`."""
 
+    parameters: Literal["links", "base"] = Field(
+        "links",
+        description="masses, inertias and centres of mass of the links, or what the motion "
+        "determines of them: J1, J2 and first moments, over S1y unless `fixed` gives it",
+    )
     motors: bool = Field(
         False, description="torques in both joints as inputs, rotor inertia and dry friction"
     )
@@ -97,6 +112,8 @@ class Coefficients(NamedTuple):
 
 def coefficients(parameters, options: Options) -> Coefficients:
     """Combine the model's parameters (by name, SI units)."""
+    if options.parameters == "base":
+        return _base_coefficients(parameters, options)
     m1, m2 = parameters["mass_1"], parameters["mass_2"]
     x1, y1 = parameters["com_x_1"], parameters["com_y_1"]
     x2, y2 = parameters["com_x_2"], parameters["com_y_2"]
@@ -115,11 +132,40 @@ def coefficients(parameters, options: Options) -> Coefficients:
     )
     if not options.motors:
         return free
-    R1, R2 = parameters["rotor_inertia_1"], parameters["rotor_inertia_2"]
+    R1 = parameters["rotor_inertia_1"]
+    return _with_motors(free._replace(J1=free.J1 + R1), parameters, options)
+
+
+def _with_motors(free: Coefficients, parameters, options: Options) -> Coefficients:
+    """Add motors to the coefficients without, whose J1 counts R1 already."""
+    R2 = parameters["rotor_inertia_2"]
     d1, d2 = parameters["dry_friction_1"], parameters["dry_friction_2"]
     # Parameters may be whole numbers; ε is none.
     epsilon = jnp.full_like(R2, options.friction_velocity, dtype=jnp.result_type(R2, float))
-    return free._replace(J1=free.J1 + R1 + R2, J2=free.J2 + R2, motors=Motors(R2, d1, d2, epsilon))
+    return free._replace(J1=free.J1 + R2, J2=free.J2 + R2, motors=Motors(R2, d1, d2, epsilon))
+
+
+def _base_coefficients(parameters, options: Options) -> Coefficients:
+    """``coefficients`` of base parameters; J1 is NaN where no pendulum has them."""
+    J1, J2 = parameters["J1"], parameters["J2"]
+    S2x, S2y = parameters["S2x"], parameters["S2y"]
+    length, gravity = parameters["length"], parameters["gravity"]
+    Cx, Cy = length * S2x, length * S2y
+    # Both must be positive: the product of two negative ones would be.
+    some_pendulum = (J1 > 0) & (J2 > 0) & (Cx * Cx + Cy * Cy < J1 * J2)
+    free = Coefficients(
+        J1=jnp.where(some_pendulum, J1, jnp.nan),
+        J2=J2,
+        Cy=Cy,
+        Cx=Cx,
+        G1y=gravity * parameters["S1y"],
+        G1x=gravity * parameters["S1x"],
+        G2y=gravity * S2y,
+        G2x=gravity * S2x,
+        f1=parameters["friction_1"],
+        f2=parameters["friction_2"],
+    )
+    return _with_motors(free, parameters, options) if options.motors else free
 
 
 def _coupling(k: Coefficients, sw, cw):
@@ -294,11 +340,34 @@ def _motor(i: int) -> dict[str, SystemParameter]:
     }
 
 
-_FREE: dict[str, SystemParameter] = {
-    **_link(1),
+_FRAME = {
     "length": SystemParameter("m", 0.1, "distance between the joints", "$l$", positive=True),
-    **_link(2),
     "gravity": SystemParameter("m/s^2", 9.81, "gravitational acceleration", "$g$"),
+}
+_FREE = {**_link(1), "length": _FRAME["length"], **_link(2), "gravity": _FRAME["gravity"]}
+
+
+def _base_link(i: int, J: float, S: float, of: str) -> dict[str, SystemParameter]:
+    return {
+        f"J{i}": SystemParameter(
+            "kg m^2", J, f"inertia of {of} about joint {i}", f"$J_{i}$", positive=True
+        ),
+        f"S{i}x": SystemParameter(
+            "kg m", 0.0, f"first moment of {of}, across link {i}", f"$S_{{{i}x}}$"
+        ),
+        f"S{i}y": SystemParameter(
+            "kg m", S, f"first moment of {of}, along link {i}", f"$S_{{{i}y}}$"
+        ),
+        f"friction_{i}": _link(i)[f"friction_{i}"],
+    }
+
+
+# Those of links at their defaults, over S1y.
+_BASE = {
+    **_base_link(1, 0.09, 1.0, "link 1 with the mass of link 2 in joint 2"),
+    "length": _FRAME["length"],
+    **_base_link(2, 0.07 / 3, 1 / 3, "link 2"),
+    "gravity": _FRAME["gravity"],
 }
 
 
@@ -332,7 +401,14 @@ class DoublePendulum(ContinuousSystem):
 
     @property
     def parameters(self) -> Mapping[str, SystemParameter]:
-        return _FREE | _motor(1) | _motor(2) if self.options.motors else _FREE
+        base = self.options.parameters == "base"
+        free = _BASE if base else _FREE
+        if not self.options.motors:
+            return free
+        motors = _motor(1) | _motor(2)
+        if base:
+            del motors["rotor_inertia_1"]
+        return free | motors
 
     def prepare(self, parameters) -> Coefficients:
         return coefficients(parameters, self.options)

@@ -11,7 +11,8 @@ from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.simulator import Simulator
 
 SYSTEMS = [(name, {}) for name in registry.NAMES["systems"]] + [
-    ("double_pendulum", {"motors": True})
+    ("double_pendulum", {"motors": True}),
+    ("double_pendulum", {"parameters": "base"}),
 ]
 
 

@@ -15,7 +15,13 @@ from pdsim.systems.rollout import rollout, squared_error
 from pdsim.systems.system import POSITIONS, ContinuousSystem, System
 
 # Options to test beside the defaults.
-OPTIONS = {"double_pendulum": ({"motors": True},)}
+OPTIONS = {
+    "double_pendulum": (
+        {"motors": True},
+        {"parameters": "base"},
+        {"parameters": "base", "motors": True},
+    )
+}
 UNITS = {
     "angle": {"rad"},
     "position": {"m"},
@@ -49,7 +55,8 @@ def variants():
                         system.with_integrator(integrator), id=f"{name}-{integrator}"
                     )
         for options in OPTIONS.get(name, ()):
-            yield pytest.param(build(name, options), id="-".join([name, *options]))
+            chosen = (f"{key}={value}" for key, value in options.items())
+            yield pytest.param(build(name, options), id="-".join([name, *chosen]))
 
 
 every_system = pytest.mark.parametrize("system", list(variants()))

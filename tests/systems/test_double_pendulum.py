@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,6 +16,7 @@ from pdsim.systems.double_pendulum import (
     energy,
     plain_accelerations,
 )
+from pdsim.systems.pendulum_links import base_parameters
 from pdsim.systems.rollout import rollout, squared_error
 
 FREE = DoublePendulum()
@@ -108,6 +111,75 @@ def test_accelerations_are_those_of_newton_and_euler():
         a, b = constrained_accelerations(np.array([q0, q0 + q1]), np.array([v0, v0 + v1]), CROOKED)
         expected.append([a, b - a])
     np.testing.assert_allclose(accelerations(CROOKED, states), expected, rtol=1e-9, atol=1e-8)
+
+
+@pytest.mark.parametrize(("motors", "factor"), [(False, 1.0), (False, 0.07), (True, 1.0)])
+def test_base_parameters_move_as_their_links_do(motors, factor):
+    """Free motion at any common factor of masses and inertias; driven, at the true one."""
+    scaled = ("J1", "J2", "S1x", "S1y", "S2x", "S2y", "friction_1", "friction_2")
+    base = {
+        name: value * (factor if name in scaled else 1)
+        for name, value in base_parameters(CROOKED | (MOTORS if motors else {})).items()
+    }
+    links = DRIVEN if motors else FREE
+    system = replace(links, options=links.options.model_copy(update={"parameters": "base"}))
+    assert set(base) == set(system.parameters)
+    torques = np.random.default_rng(4).uniform(-0.01, 0.01, (2, 100)) if motors else ()
+
+    def motion(system, parameters):
+        start = tuple(jnp.asarray(x) for x in START)
+        channels, _ = rollout(
+            system,
+            system.prepare(parameters),
+            start,
+            tuple(torques),
+            frames=100,
+            frame_time=1 / 500,
+        )
+        return channels
+
+    # No chaos within a fifth of a second: rounding stays rounding.
+    np.testing.assert_allclose(
+        motion(system, base), motion(links, CROOKED | MOTORS), rtol=1e-12, atol=1e-12
+    )
+    for name, (value, unit) in links.combinations(CROOKED | MOTORS).items():
+        assert system.combinations(base)[name] == (pytest.approx(float(value), rel=1e-12), unit)
+
+
+def test_default_base_parameters_are_those_of_default_links():
+    system = DoublePendulum(options=Options(parameters="base"))
+    links = {name: parameter.default for name, parameter in FREE.parameters.items()}
+    base = base_parameters(links)
+    for name, parameter in system.parameters.items():
+        # What has a mass in it is over S1y; friction is 0.
+        scale = base["S1y"] if parameter.unit in ("kg m", "kg m^2") else 1.0
+        assert parameter.default == pytest.approx(base[name] / scale, rel=1e-12), name
+
+
+def test_base_parameters_of_no_pendulum_are_nan():
+    """Where l |S2| reaches the root of J1 J2, whatever the state; and never for links."""
+    system = DoublePendulum(options=Options(parameters="base"))
+    base = base_parameters(CROOKED)
+    edge = base["length"] ** 2 * (base["S2x"] ** 2 + base["S2y"] ** 2) / base["J1"]
+    states = tuple(random_states(50).T)
+
+    def moves(**changed):
+        rates = system.derivative(states, (), 0.0, system.prepare(base | changed))
+        finite = np.isfinite(np.stack(rates[2:]))
+        assert finite.all() or not finite.any()
+        return finite.all()
+
+    assert moves(J2=1.0001 * edge)
+    assert not moves(J2=0.9999 * edge)
+    assert not moves(J2=-base["J2"], J1=-base["J1"])
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        links = {
+            name: value * rng.uniform(0.01, 3) if value else value
+            for name, value in CROOKED.items()
+        }
+        points = links | {"inertia_1": 0.0, "inertia_2": 0.0}
+        assert np.isfinite(system.prepare(base_parameters(points)).J1)
 
 
 def test_energy_is_conserved_without_friction():
