@@ -26,7 +26,7 @@ class MarginalConfig(Section):
         description="deviation of the first state's prior over the error of its estimate, which "
         "saw the first frames already; 0: the start is known",
     )
-    iterations: Count = Field(2, description="Gauss–Newton steps over the window states")
+    iterations: Count = Field(1, description="Gauss–Newton steps over the window states")
 
     @model_validator(mode="after")
     def _check(self) -> "MarginalConfig":

@@ -121,20 +121,41 @@ class MarginalProblem:
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p(recordings | parameters, noise) (particle,) and no defects.
 
-        Derivatives in reverse mode hold the states x̂ constant: log p(y, x̂) is stationary there,
-        and what the log determinant gains by their moving is neglected.
+        Slopes are those of ``expand``.
         """
-        starts = jax.lax.stop_gradient(self._settle(position))
-        per_trajectory, _ = self._filter(position, starts)
-        value = combine_trajectories(per_trajectory, self.combination)
-        return value, position.shooting
+        return _log_likelihood(self, position), position.shooting
 
     def linearise(self, position: Position) -> Linearisation:
         """Return log p, and one residual for each parameter that carries its slope and curvature.
 
-        With g = ∂ log p and F the Gauss–Newton information (that of the noise is the curvature of
-        log p itself, where it is positive), F = LLᵀ, residuals are r = −L⁻¹g with ∂r = Lᵀ:
-        rᵀ∂r is −g and ∂rᵀ∂r is F, as for any least-squares problem.
+        With g = ∂ log p and F the information, F = LLᵀ, residuals are r = −L⁻¹g with ∂r = Lᵀ: rᵀ∂r
+        is −g and ∂rᵀ∂r is F, as for any least-squares problem.
+        """
+        value, gradient, information = self.expand(position)
+        diagonal = jnp.diagonal(information, axis1=1, axis2=2)
+        floor = _FLOOR * diagonal.max(axis=1, keepdims=True) + _LEAST
+        information = information + jax.vmap(jnp.diag)(jnp.broadcast_to(floor, diagonal.shape))
+        root = jnp.linalg.cholesky(information)
+        residual = -jax.scipy.linalg.solve_triangular(root, gradient[..., None], lower=True)
+        (count, m), size = gradient.shape, self.start.shape[1]
+        return Linearisation(
+            log_likelihood=value,
+            weights=jnp.ones((count, 1), gradient.dtype),
+            residuals=residual[:, None, None, :, 0],
+            residual_parameters=jnp.swapaxes(root, 1, 2)[:, None, None],
+            residual_start=jnp.zeros((count, 1, 0, m, size), gradient.dtype),
+            defects=position.shooting[:, :1],
+            end_parameters=jnp.zeros((count, 1, 0, size, m), gradient.dtype),
+            end_start=jnp.zeros((count, 1, 0, size, size), gradient.dtype),
+        )
+
+    def expand(self, position: Position) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """Return log p (particle,), its slope (particle, M) and its information (particle, M, M).
+
+        Slopes of the parameters are those of log p(y, x̂), which is stationary in x̂; what they
+        change in log |H| takes second derivatives of the motion and is left out. That of the noise
+        is exact. The information is Gauss and Newton's of the parameters, the curvature of log p
+        in the noise, made positive, and nothing between the two, as in Fisher's.
         """
         starts = self._settle(position)
         count, m = self.simulator.space.dimension, position.parameters.shape[1]
@@ -163,22 +184,7 @@ class MarginalProblem:
             block = jnp.zeros((len(own), m, m), gradient.dtype)
             block = block.at[:, :count, :count].set(information)
             information = block.at[:, count:, count:].set(curvature)
-        diagonal = jnp.diagonal(information, axis1=1, axis2=2)
-        floor = _FLOOR * diagonal.max(axis=1, keepdims=True) + _LEAST
-        information = information + jax.vmap(jnp.diag)(jnp.broadcast_to(floor, diagonal.shape))
-        root = jnp.linalg.cholesky(information)
-        residual = -jax.scipy.linalg.solve_triangular(root, gradient[..., None], lower=True)
-        size = self.start.shape[1]
-        return Linearisation(
-            log_likelihood=combine_trajectories(per_trajectory, self.combination),
-            weights=jnp.ones((len(own), 1), gradient.dtype),
-            residuals=residual[:, None, None, :, 0],
-            residual_parameters=jnp.swapaxes(root, 1, 2)[:, None, None],
-            residual_start=jnp.zeros((len(own), 1, 0, m, size), gradient.dtype),
-            defects=position.shooting[:, :1],
-            end_parameters=jnp.zeros((len(own), 1, 0, size, m), gradient.dtype),
-            end_start=jnp.zeros((len(own), 1, 0, size, size), gradient.dtype),
-        )
+        return combine_trajectories(per_trajectory, self.combination), gradient, information
 
     def smoothed(self, position: Position) -> tuple[jax.Array, Filtered]:
         """Most likely window starts (particle, trajectory, window, S), scaled, and the filter's."""
@@ -291,6 +297,26 @@ class MarginalProblem:
         )
         target, seen = (jnp.stack(x)[:, :, None] for x in (self.targets, self.seen))
         return seen * (observed - target), seen * slopes, end, end_slopes
+
+
+@jax.custom_vjp
+def _log_likelihood(problem: MarginalProblem, position: Position) -> jax.Array:
+    starts = problem._settle(position)
+    per_trajectory, _ = problem._filter(position, starts)
+    return combine_trajectories(per_trajectory, problem.combination)
+
+
+def _expanded(problem: MarginalProblem, position: Position):
+    value, gradient, _ = problem.expand(position)
+    return value, (gradient, position.shooting)
+
+
+def _pulled_back(kept, cotangent: jax.Array):
+    gradient, shooting = kept
+    return None, Position(cotangent[:, None] * gradient, jnp.zeros_like(shooting))
+
+
+_log_likelihood.defvjp(_expanded, _pulled_back)
 
 
 def _each(function):
