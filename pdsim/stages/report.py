@@ -21,7 +21,6 @@ from pdsim.tables import comparison, paper
 from pdsim.tables.layout import holds_out
 from pdsim.trajectories import is_test, known_truth
 
-
 # Draws this many nats below the best, for each parameter, are not those of a Gaussian.
 _FEW_NATS = 3.0
 
