@@ -172,15 +172,31 @@ class LeastSquares(Stepwise):
         diagonal = precision[..., None] * jnp.eye(x.shape[1], dtype=x.dtype)
         score, information = slope - form.slope, form.information + diagonal
         before = form.lagrangian - space.log_prior(x)
-        best = damped_step(score, information, jnp.zeros_like(state.damping), **_bounds(x, score))
-        gain = form.gain + _gain(score, information, best)
+        # Were there no limits ahead: what a step inside the box gains is no more.
+        newton = damped_step(
+            score,
+            information,
+            jnp.zeros_like(state.damping),
+            held=room_ahead(x, score) <= 0,
+            lowest=-jnp.inf,
+            highest=jnp.inf,
+        )
+        gain = form.gain + 0.5 * (score * newton).sum(axis=1)
         small = jnp.maximum(
             self.settings.tolerance, _DIGITS * jnp.finfo(x.dtype).eps * jnp.abs(before)
         )
 
         phi = slope - damped.slope
-        change = damped_step(phi, damped.information + diagonal, state.damping, **_bounds(x, phi))
-        ahead = jnp.clip(x + change, 0.0, 1.0)
+        change = damped_step(
+            phi,
+            damped.information + diagonal,
+            state.damping,
+            held=room_ahead(x, phi) <= 0,
+            lowest=-x,
+            highest=1 - x,
+        )
+        # On a limit and not next to it, by rounding: there a parameter counts as held.
+        ahead = jnp.where(change <= -x, 0.0, jnp.where(change >= 1 - x, 1.0, x + change))
         moved = damped.shift + jnp.einsum("pnai,pi->pna", damped.response, ahead - x)
         tried = Position(ahead, shooting + moved.reshape(shooting.shape))
         log_likelihood, defects = problem.evaluate(tried)
@@ -265,17 +281,6 @@ class LeastSquares(Stepwise):
             "optimum": space.to_physical(optimum),
             "deviation": jnp.abs(slope) * np.sqrt(np.diag(found.covariance)),
         }
-
-
-def _bounds(x: jax.Array, phi: jax.Array) -> dict[str, jax.Array]:
-    """Bounds of a step inside the box, and the parameters that a limit holds back."""
-    return {"held": room_ahead(x, phi) <= 0, "lowest": -x, "highest": 1 - x}
-
-
-def _gain(score, information, step) -> jax.Array:
-    """What a step gains in the quadratic form, (start,)."""
-    bend = jnp.einsum("pi,pij,pj->p", step, information, step)
-    return (score * step).sum(axis=1) - 0.5 * bend
 
 
 def _agreeing(objective: jax.Array) -> jax.Array:

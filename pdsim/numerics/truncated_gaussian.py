@@ -26,10 +26,11 @@ _MOST_PROPOSALS = 1000
 _BATCH = 20_000
 # Rise of the log weight that is left when its saddle point counts as found.
 _SADDLE = 1e-6
-# Steps to it, and to the best shift on the way; share of the box between its start and a face.
+# Steps to it, and to the best shifts on the way.
 _NEWTON_STEPS, _SHIFT_STEPS = 100, 100
-# Error of that shift, in means over the distance to the nearer bound.
+# Error of such a shift: of the mean it gives, over the distance to the nearer bound.
 _SHIFT_ERROR = 1e-10
+# Share of the box that is left between where the search starts and a face.
 _INTERIOR = 0.01
 
 

@@ -21,6 +21,9 @@ from pdsim.tables import comparison, paper
 from pdsim.tables.layout import holds_out
 from pdsim.trajectories import is_test, known_truth
 
+# Draws this many nats below the best, for each parameter, are not those of a Gaussian.
+_FEW_NATS = 3.0
+
 
 def write_report(
     options: Report,
@@ -129,15 +132,30 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
     if root["ended"] == "converged":
         text += " Ended when it had converged."
     if "agreeing" in history:
-        share = float(history["agreeing"].values[-1])
-        text += f" {share:.0%} of its starts ended within one nat of the best."
-        if share < 0.5:
-            text += " There are other optima, of which these draws say nothing."
+        text += _optimum_summary(history, stats, convergence.sizes["parameter"])
     if "r_hat" in convergence:
         r_hat, size = (convergence[name].values for name in ("r_hat", "ess_bulk"))
         text += f" Largest R-hat {np.max(r_hat):.3g}, smallest effective size {np.min(size):.3g}."
         if not np.max(r_hat) < 1.05:
             text += " The chains have not mixed: read these draws as where they were, no more."
+    return text
+
+
+def _optimum_summary(history: xr.Dataset, stats: xr.Dataset, parameters: int) -> str:
+    """Whether the starts of least squares agree, and whether a Gaussian describes their optimum."""
+    share = float(history["agreeing"].values[-1])
+    text = f" {share:.0%} of its starts ended within one nat of the best."
+    if share < 0.5:
+        text += " There are other optima, of which these draws say nothing."
+    best = float(history["log_likelihood_best"].max())
+    lost = best - float(stats["log_likelihood"].median())
+    # A Gaussian's draws lie M/2 nats below its top.
+    if not lost < _FEW_NATS * parameters:
+        text += (
+            f" Half of the draws lie more than {lost:.3g} nats below the optimum, where a "
+            f"Gaussian's lie {parameters / 2:.3g}: the likelihood is not Gaussian as far as they "
+            "reach, and only the optimum is to be used."
+        )
     return text
 
 

@@ -4,11 +4,13 @@ import shutil
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import xarray as xr
 from figures.conftest import ESTIMATORS, SECTIONS, VARIANTS
 
 from pdsim.config.slices import Report
-from pdsim.stages.report import write_report
+from pdsim.stages.report import _optimum_summary, write_report
 
 
 class Page(HTMLParser):
@@ -103,3 +105,22 @@ def test_without_a_test_set_nothing_is_called_held_out(training_only, written):
     assert "held out" not in text
     assert "no recording was kept from the estimation" in text
     assert "training: all draws [rad]" in text
+
+
+@pytest.mark.parametrize(
+    ("agreeing", "below", "said", "not_said"),
+    [
+        (0.9, 1.0, "90% of its starts", "optima"),
+        (0.2, 1.0, "other optima", "not Gaussian"),
+        (1.0, 500.0, "500 nats below the optimum, where a Gaussian's lie 1:", "optima"),
+        (1.0, np.nan, "not Gaussian", "optima"),
+    ],
+)
+def test_an_optimum_s_summary_says_what_its_draws_are_worth(agreeing, below, said, not_said):
+    history = xr.Dataset(
+        {"agreeing": ("iteration", [0.1, agreeing]), "log_likelihood_best": ("iteration", [3, 7.0])}
+    )
+    stats = xr.Dataset({"log_likelihood": ("draw", [7.0 - below] * 4)})
+    text = _optimum_summary(history, stats, parameters=2)
+    assert said in text
+    assert not_said not in text
