@@ -31,8 +31,8 @@ PROBLEMS = {
 PARTICLES = {"svgd": 100, "csvgd": 100, "csvgd_gradient": 100}
 RANDOM = 1000
 ITERATIONS = {"svgd": 1000, "csvgd": 1000, "csvgd_gradient": 1000, "cem": 60, "nuts": 80}
-SETTINGS_OF = {("emcee", "chain"): {"defect_deviation": 0.05}}
-for method in ("cem", "sgld", "nuts"):
+SETTINGS_OF = {}
+for method in ("emcee", "emcee_mixed", "cem", "sgld", "nuts"):
     SETTINGS_OF[method, "chain"] = {"defect_deviation": 0.05}
 
 
