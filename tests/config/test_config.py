@@ -143,7 +143,10 @@ MISTAKES = {
         {
             "system": "double_pendulum",
             "options": {"parameters": "base"},
-            "parameters": {"length": {"lower": 0.5, "upper": 5.0, "unit": "m"}},
+            "parameters": {
+                "link_1": {"lower": 0.5, "upper": 5.0, "unit": "m", "sets": ["length"]},
+                "link_2": {"lower": 0.5, "upper": 5.0, "unit": "kg m^2", "sets": ["J2"]},
+            },
         },
         ["simulator.options.parameters", "choose links"],
     ),
