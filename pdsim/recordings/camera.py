@@ -111,6 +111,11 @@ def check(config: Config, system: System) -> None:
     """
     check_markers(system)
     parameters = system.parameters
+    if "mass_1" not in parameters:
+        raise PdsimError(
+            "simulator.options.parameters: a synthetic camera moves links, each of a mass of its "
+            "own; choose links"
+        )
     camera = config.camera
     population = camera.population.parameters if camera.population else {}
     named = {"parameters": [*camera.parameters]}

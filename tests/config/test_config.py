@@ -138,6 +138,18 @@ MISTAKES = {
         -1.0,
         ["simulator.fixed.mass_2", "cannot be negative", "-1"],
     ),
+    "a camera in front of base parameters": (
+        ("simulator",),
+        {
+            "system": "double_pendulum",
+            "options": {"parameters": "base"},
+            "parameters": {
+                "link_1": {"lower": 0.5, "upper": 5.0, "unit": "m", "sets": ["length"]},
+                "link_2": {"lower": 0.5, "upper": 5.0, "unit": "kg m^2", "sets": ["J2"]},
+            },
+        },
+        ["simulator.options.parameters", "choose links"],
+    ),
     "a truth outside the limits": (
         (*LINK, "upper"),
         1.4,

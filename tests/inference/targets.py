@@ -12,8 +12,11 @@ from pdsim.likelihood.problem import Linearisation, Position
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.registry import NAMES, load
 
-# What is tested: every method of the registry, and the other way through one that has two.
-VARIANTS = {"csvgd_gradient": ("csvgd", {"descent": "gradient"})}
+# What is tested: every method of the registry, and the other way through those that have two.
+VARIANTS = {
+    "csvgd_gradient": ("csvgd", {"descent": "gradient"}),
+    "emcee_mixed": ("emcee", {"moves": "mixed"}),
+}
 ESTIMATORS = (*NAMES["inference"], *VARIANTS)
 # Those that end before their budget does, once further iterations would change nothing.
 CONVERGING = ("least_squares",)

@@ -167,9 +167,10 @@ def test_diverging_particles_do_not_poison_the_others(cliff, method):
     assert np.isfinite(x).all()
     history = result.history
     walking = {"nuts": 10, "csvgd": 50, "least_squares": 16}.get(method, history["evaluations"][0])
-    # A third of the Sobol points start beyond the cliff: they were counted, and followed the rest.
+    # A third of the Sobol points start beyond the cliff: they were counted, and followed the rest,
+    # some within the first iteration.
     if method != "nuts":  # whose first report is of where the chains went, not of where they began
-        assert history["diverging"][0] >= 0.2 * walking
+        assert history["diverging"][0] >= 0.15 * walking
     # The cliff is 2 σ from the mean, so some step over it now and then, and come back.
     assert history["diverging"][-50:].mean() < 0.06 * walking
     assert np.isfinite(result.history["log_likelihood"]).all()
