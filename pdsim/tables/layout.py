@@ -21,6 +21,7 @@ class Cell(NamedTuple):
         reason: why it is missing.
         best: whether it is better than all others, whatever the seed.
         published: not ours.
+        digits: significant ones in texts.
     """
 
     value: float
@@ -29,6 +30,7 @@ class Cell(NamedTuple):
     reason: str = ""
     best: bool = False
     published: bool = False
+    digits: int = 4
 
     @classmethod
     def of(cls, values: Sequence[float], reason: str = "") -> "Cell":
@@ -48,15 +50,18 @@ class Cell(NamedTuple):
     def text(self) -> str:
         if np.isnan(self.value):
             return "n/a"
-        shown = number(self.value)
-        return f"{shown} ± {number(self.spread)}" if self.spread > 0 else shown
+        shown = number(self.value, self.digits)
+        spread = number(self.spread, min(self.digits, 2)) if self.spread > 0 else ""
+        return f"{shown} ± {spread}" if spread else shown
 
 
-def number(value: float) -> str:
-    """Write a number with four significant digits, whole numbers whole."""
+def number(value: float, digits: int = 4) -> str:
+    """Write a number with so many significant digits, whole numbers whole."""
     if value == int(value) and abs(value) < 1e9:
         return str(int(value))
-    return f"{value:.4g}"
+    if 10**digits <= abs(value) < 1e9:
+        return str(round(value))
+    return f"{value:.{digits}g}"
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]], align: str = "---") -> str:
@@ -290,7 +295,7 @@ def set_notes(metrics: pd.DataFrame) -> tuple[str, ...]:
     floor = known[known["metric"] == "mmd_perfect"]["value"]
     if floor.empty:
         return (note,)
-    low, high = (f"{value:.4f}".replace("-", "−") for value in (floor.min(), floor.max()))
+    low, high = (f"{value:.4f}" for value in (floor.min(), floor.max()))
     shown = low if low == high else f"{low} to {high}"
     return (
         f"{note} The MMD² of a perfect simulator, whose roll-outs repeat the recordings, is "

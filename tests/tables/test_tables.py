@@ -159,7 +159,7 @@ def test_tables_say_what_mmd_a_perfect_simulator_has(example):
     metrics = pd.concat([example, floor], ignore_index=True)
     for table in (comparison.build(metrics, True, "rad"), paper.table_1(metrics, True, "rad"),
                   paper.table_2(metrics, True, "rad")):  # fmt: skip
-        assert "is −0.0499 here" in table.markdown()
+        assert "is -0.0499 here" in table.markdown()
 
 
 @pytest.mark.parametrize("unit", ["rad", "m", "-"])
