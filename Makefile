@@ -7,7 +7,7 @@ SNAKEMAKE := $(BIN)/snakemake --profile workflow/profiles/workstation
 FORMATTED := Snakefile workflow/rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo synthetic modes pendulum pendubot bayessim tune test lint bench lock clean
+.PHONY: help install demo synthetic modes pendulum pendubot bayessim tune test lint bench document lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -58,6 +58,9 @@ lint: $(READY) ## Check style, format and types
 
 bench: $(READY) ## Measure roll-out and gradient throughput
 	$(BIN)/python benchmarks/pendulum.py
+
+document: $(READY) ## Write the tables of the README and of docs/ from the results that are there
+	$(BIN)/pdsim document --results results
 
 lock: $(READY) ## Renew requirements.lock (needs uv on the PATH)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \

@@ -29,15 +29,15 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     # In the order of the tables' rows.
     "metrics": (
+        "energy_score",
+        "rmse",
+        "coverage",
+        "convergence",
+        "log_likelihood",
         "kl",
         "mmd",
-        "log_likelihood",
-        "rmse",
-        "energy_score",
-        "coverage",
         "parameters",
         "credible_rank",
-        "convergence",
         "work",
     ),
     # In the order of the report.
@@ -59,12 +59,12 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 # Metrics that are followed over the course of an estimation, which takes as long as all others.
 LEARNING_CURVE_METRICS = (
+    "energy_score",
+    "rmse",
+    "coverage",
+    "log_likelihood",
     "kl",
     "mmd",
-    "log_likelihood",
-    "rmse",
-    "energy_score",
-    "coverage",
     "parameters",
 )
 

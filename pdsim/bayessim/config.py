@@ -16,7 +16,9 @@ class TrainingSetConfig(Section):
 
     count: Count = Field(10_000, description="trajectories to learn from")
     held_out_count: Count = Field(
-        500, description="more trajectories, for the held-out loss and the calibration"
+        500,
+        ge=2,
+        description="more trajectories: one half for the held-out loss, one for the calibration",
     )
     noise: bool = Field(
         True, description="give each trajectory the sensor noise that the recordings have"

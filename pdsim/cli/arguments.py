@@ -77,6 +77,14 @@ def parser() -> argparse.ArgumentParser:
     p = verb("schema", "Write the JSON schemas of the config files and the table of their keys.")
     p.add_argument("--folder", default="config", help="where (default: config)")
 
+    p = verb("document", "Write the tables of the README and of docs/ from their CSV files.")
+    p.add_argument("--root", default=".", help="of the checkout (default: here)")
+    p.add_argument(
+        "--results",
+        metavar="FOLDER",
+        help="copy the comparisons of the experiments there to docs/results first",
+    )
+
     p = verb("download", "Fetch one IBM run from the public copy, and check it.")
     p.add_argument("--run", type=int, required=True)
     _files(p, "output")

@@ -42,6 +42,14 @@ def _gather(a: argparse.Namespace) -> None:
     )
 
 
+def _document(a: argparse.Namespace) -> None:
+    from pdsim.report import documents
+
+    if a.results:
+        documents.collect(a.root, a.results)
+    documents.write(a.root)
+
+
 def _options(a: argparse.Namespace, experiment) -> Any:
     from pdsim.config.slices import slice_of
 
@@ -217,6 +225,7 @@ def _report(a: argparse.Namespace, experiment) -> None:
 _PLAIN: dict[str, Callable[[argparse.Namespace], None]] = {
     "check": _check,
     "schema": _schema,
+    "document": _document,
     "download": _download,
     "gather": _gather,
 }

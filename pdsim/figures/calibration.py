@@ -14,10 +14,11 @@ _COUNT = 99
 
 
 def draw(request: Request) -> None:
-    """Draw the rank histograms of all variants on the simulations kept from their training."""
+    """Draw the rank histograms of all variants on simulations that their training never saw."""
     # Imported here: the workflow reads this module's entry at every start, and these take long.
     from pdsim.bayessim.calibration import ranks
     from pdsim.bayessim.conditioning import conditioned
+    from pdsim.bayessim.kept import kept_halves
 
     config = request.sections["bayessim"]
     if config is None:
@@ -25,7 +26,8 @@ def draw(request: Request) -> None:
     stored = {}
     for path in request.files["statistics"]:
         data = read_dataset(path)
-        stored[data.attrs["statistic"]] = data.isel(sample=data["held_out"].values)
+        _, judging = kept_halves(data["held_out"].values)
+        stored[data.attrs["statistic"]] = data.isel(sample=judging)
     names = list(request.sections["simulator"].parameters)
     found = {}
     for path in request.files["trained"]:
@@ -88,10 +90,10 @@ def draw_ranks(
 FIGURE = Figure(
     needs=("statistics", "trained"),
     sections=("title", "simulator", "bayessim"),
-    caption="Simulation-based calibration: ranks of the true parameters of simulations that were "
-    "kept from the training, among draws of their own posteriors. A calibrated density has flat "
-    "histograms; the grey band holds 99 % of those of a flat one. A hump: too wide; a bowl: too "
-    "sure.",
+    caption="Simulation-based calibration: ranks of the true parameters of simulations that "
+    "neither trained the density nor ended its training, among draws of their own posteriors. A "
+    "calibrated density has flat histograms; the grey band holds 99 % of those of a flat one. A "
+    "hump: too wide; a bowl: too sure.",
     draw=draw,
     applies=trains,
 )

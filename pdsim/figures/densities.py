@@ -10,7 +10,8 @@ NEEDS = ("trajectories", "rollouts", "posterior")
 SECTIONS = ("title",)
 CAPTION = (
     "All runs on one window, which the title names. Blue: where the roll-outs of all draws go from "
-    "the estimated start state. Dashed: the recording."
+    "the estimated start state, without observation noise or errors of the start and of the model: "
+    "the recording need not lie inside. Dashed: the recording."
 )
 
 

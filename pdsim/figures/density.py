@@ -127,9 +127,10 @@ def legend(plt) -> list:
 FIGURE = Figure(
     needs=("trajectories", "rollouts"),
     sections=("title",),
-    caption="Blue: where the roll-outs of all draws go from the estimated start state. Dashed: the "
-    "recording. The title of each column says whether its window was fitted; of those that were "
-    "not, where there are any, it is the one of median error.",
+    caption="Blue: where the roll-outs of all draws go from the estimated start state, "
+    "without observation noise or errors of the start and of the model: the recording need not "
+    "lie inside. Dashed: the recording. The title of each column says whether its window was "
+    "fitted; of those that were not, where there are any, it is the one of median error.",
     draw=draw,
     of_each_run=True,
     applies=detailed,

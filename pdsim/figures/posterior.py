@@ -130,7 +130,7 @@ FIGURE = Figure(
     caption="Dots are draws, histograms their marginals, dashed lines the limits of the prior. "
     "Below the diagonal the axes span the prior, above it (grey) they are zoomed to the draws. A "
     "narrow ridge means that the recording determines a combination of the parameters, and not "
-    "each of them.",
+    "each of them. Dots on a limit can be the estimator's doing, and not the recording's.",
     draw=draw,
     of_each_run=True,
     applies=detailed,

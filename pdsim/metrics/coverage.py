@@ -9,8 +9,9 @@ from pdsim.metrics.score import Score, undefined
 def coverage(observed: np.ndarray, simulated: np.ndarray, level: float = 0.9) -> Score:
     """Share of observed samples inside the central band of matched roll-outs.
 
-    0.9 for ``level`` 0.9 is a calibrated posterior; less is an overconfident one. The band holds
-    no observation noise.
+    The band is that of the model's motion from one start state: it holds no observation noise, no
+    error of the start state and no error of the model. So the draws of a right posterior need not
+    cover ``level``, and less does not tell an overconfident posterior from a band that lacks these.
 
     Args:
         observed: (trajectory, time, channel).

@@ -146,7 +146,7 @@ class Metric:
         key: in metrics files.
         heading: in tables; {unit} is that of position errors.
         compute: returns None where the metric does not apply.
-        best: "low", "high", or "" if neither is better.
+        best: "low", "high", or "" if neither is better; tables then mark none.
         held_out: whether it needs a test set.
     """
 

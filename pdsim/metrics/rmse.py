@@ -1,5 +1,7 @@
 """Root-mean-square position error from matched start states."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pdsim.metrics.metric import Evidence, Metric
@@ -31,11 +33,29 @@ def rmse(observed: np.ndarray, simulated: np.ndarray) -> Score:
     return Score(float(np.median(values)))
 
 
-def _of(evidence: Evidence, simulated: np.ndarray, chosen: np.ndarray) -> Score:
-    """RMSE of the chosen trajectories' position channels."""
+def rmse_of_median(observed: np.ndarray, simulated: np.ndarray) -> Score:
+    """Median over trajectories of the error of the predictive median.
+
+    The prediction is the median over the draws, frame by frame and channel by channel. Draws that
+    scatter about the truth do not add to its error, as they do to that of all draws.
+
+    Args:
+        observed, simulated: as of ``trajectory_rmse``.
+    """
+    whole = np.isfinite(simulated).all(axis=(2, 3), keepdims=True)
+    if not whole.any(axis=1).all():
+        return undefined("no draw has a finite roll-out for some trajectory")
+    middle = np.nanmedian(np.where(whole, simulated, np.nan), axis=1, keepdims=True)
+    return rmse(observed, middle)
+
+
+def _of(
+    evidence: Evidence, simulated: np.ndarray, chosen: np.ndarray, error: Callable = rmse
+) -> Score:
+    """An error of the chosen trajectories' position channels."""
     position, scale = evidence.position, evidence.error_scale
     observed = evidence.observed[chosen][..., position] / scale
-    return rmse(observed, simulated[chosen][..., position] / scale)
+    return error(observed, simulated[chosen][..., position] / scale)
 
 
 def _fitted(evidence: Evidence, chosen: np.ndarray) -> Score | None:
@@ -45,6 +65,13 @@ def _fitted(evidence: Evidence, chosen: np.ndarray) -> Score | None:
 
 
 METRICS = (
+    Metric(
+        "rmse_median",
+        "RMSE of the median, held-out [{unit}]",
+        lambda e: _of(e, e.simulated, e.test, rmse_of_median),
+        "low",
+        held_out=True,
+    ),
     Metric(
         "rmse",
         "RMSE held-out [{unit}]",

@@ -22,13 +22,14 @@ def _defect(evidence: Evidence) -> Score | None:
 
 def _last(name: str):
     def compute(evidence: Evidence) -> Score | None:
-        if evidence.history is None:
+        if evidence.history is None or name not in evidence.history:
             return None
         return Score(float(evidence.history[name].values[-1]))
 
     return compute
 
 
+# Roll-outs are those of the iterations; csvgd's include its tangents, which stand for gradients.
 METRICS = (
     Metric("lost_rollouts", "lost roll-outs", _lost, held_out=True),
     Metric("diverging", "diverging draws", _diverging),
@@ -36,4 +37,6 @@ METRICS = (
     Metric("rollouts_used", "roll-outs used", _last("rollouts")),
     Metric("gradients_used", "gradients used", _last("gradients")),
     Metric("seconds", "time [s]", _last("seconds")),
+    # Of a learned density: what its training is judged by, on simulations and not on recordings.
+    Metric("kept_loss", "", _last("kept_loss")),
 )

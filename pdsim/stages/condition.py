@@ -59,7 +59,8 @@ def condition(
     prior = np.asarray(space.to_physical(jnp.asarray(space.sample_prior(count, seed))))
     root, history = read_dataset(trained).attrs, read_dataset(trained, "history")
     seconds = float(history["seconds"].values[-1])
-    rollouts = int(root["training_count"]) + int(root["lost"])
+    # Those kept from the training count too: they end it, and show its calibration.
+    rollouts = int(root["simulation_count"]) + int(root["lost"])
     tree = assemble(
         simulator,
         space,
@@ -78,6 +79,7 @@ def condition(
             "rollouts": np.array([rollouts]),
             "gradients": np.array([0]),
             "seconds": np.array([seconds]),
+            "kept_loss": history["held_out_loss"].values.min(keepdims=True),
         },
         course={
             "draws": physical[None],

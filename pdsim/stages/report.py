@@ -18,7 +18,7 @@ from pdsim.report.page import Picture, render
 from pdsim.runtime.files import read_dataset, write_text
 from pdsim.systems.simulator import build_simulator
 from pdsim.tables import comparison, paper
-from pdsim.tables.layout import holds_out
+from pdsim.tables.layout import MIXED, holds_out
 from pdsim.trajectories import is_test, known_truth
 
 # Draws this many nats below the best, for each parameter, are not those of a Gaussian.
@@ -116,9 +116,9 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
     rollouts = int(history["rollouts"].values[-1])
     if identity.method == "bayessim":
         return (
-            f"{count} draws of a density learned from {rollouts} simulations; {root['rejected']} "
-            f"draws outside the limits were rejected, {root['moved_to_limits']} moved to them "
-            "after too many tries."
+            f"{count} draws of a density learned from and checked on {rollouts} simulations; "
+            f"{root['rejected']} draws outside the limits were rejected, "
+            f"{root['moved_to_limits']} moved to them after too many tries."
         )
     text = (
         f"{count} {root['sample_kind']} after {history.sizes['iteration']} iterations and "
@@ -136,7 +136,7 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
     if "r_hat" in convergence:
         r_hat, size = (convergence[name].values for name in ("r_hat", "ess_bulk"))
         text += f" Largest R-hat {np.max(r_hat):.3g}, smallest effective size {np.min(size):.3g}."
-        if not np.max(r_hat) < 1.05:
+        if not np.max(r_hat) <= MIXED:
             text += " The chains have not mixed: read these draws as where they were, no more."
     return text
 

@@ -9,6 +9,7 @@ import xarray as xr
 
 from pdsim.bayessim.config import split_variant
 from pdsim.bayessim.density import as_arrays, network
+from pdsim.bayessim.kept import kept_halves
 from pdsim.bayessim.scaling import scaling
 from pdsim.bayessim.training import train as fit
 from pdsim.config.slices import Statistics
@@ -32,6 +33,7 @@ def train(options: Statistics, *, variant: str, seed: int, statistics: str, outp
     density = options.bayessim.density
     data = read_dataset(statistics)
     held_out = data["held_out"].values
+    ending, _ = kept_halves(held_out)
     raw, coordinates = data["simulated"].values, data["coordinates"].values
     scale = scaling(raw[~held_out])
     inputs = scale(raw)
@@ -48,7 +50,7 @@ def train(options: Statistics, *, variant: str, seed: int, statistics: str, outp
     trained = fit(
         net,
         (inputs[~held_out], coordinates[~held_out]),
-        (inputs[held_out], coordinates[held_out]),
+        (inputs[ending], coordinates[ending]),
         density,
         seed=seed,
         fingerprint=identity,
@@ -65,7 +67,7 @@ def train(options: Statistics, *, variant: str, seed: int, statistics: str, outp
                     "variant": variant,
                     "seed": seed,
                     "lost": data.attrs["lost"],
-                    "training_count": int((~held_out).sum()),
+                    "simulation_count": len(held_out),
                     "fingerprint": identity,
                     "config": json.dumps(config, sort_keys=True),
                     **device.describe(),

@@ -12,7 +12,9 @@ from pdsim.tables.layout import (
     holds_out,
     mark_best,
     medians,
+    mixing,
     runs_of,
+    set_notes,
 )
 from pdsim.tables.published import DOUBLE_PENDULUM
 
@@ -27,7 +29,8 @@ def build(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
 
     Returns:
         The metrics that occur, in the registry's order, and the runs; "best" compares our runs
-        only. Where nothing was held out, metrics that need a test set are left out.
+        only, and says nothing of metrics of which none is better. Runs whose chains have not mixed
+        say so. Where nothing was held out, metrics that need a test set are left out.
     """
     scored, held_out = set(metrics["metric"]), holds_out(metrics)
     shown = [
@@ -42,11 +45,11 @@ def build(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
             mark_best([(cells, metric.key) for cells in runs.values()], metric.best == "low")
     rows = []
     for identity, cells in runs.items():
-        rows.append(Row(identity.label, cells))
+        rows.append(Row(identity.label, cells, mixing(cells)))
         kind = identity.method, identity.shooting
         if published and kind in DOUBLE_PENDULUM and runs_of(runs, kind)[0] == identity:
             printed = DOUBLE_PENDULUM[kind]
             cells = {key: Cell(value, published=True) for key, value in printed.items()}
             rows.append(Row(f"{identity.label}, published", cells))
     columns = [Column(key, heading) for key, heading in headings(keys, unit).items()]
-    return Table(columns, rows, "run")
+    return Table(columns, rows, "run", set_notes(metrics))

@@ -13,26 +13,55 @@ from pdsim.runtime.files import write_text
 
 
 class Cell(NamedTuple):
-    """One entry: median over seeds, half the range over seeds, and why it is missing."""
+    """One entry: median over seeds and range over seeds.
+
+    Attributes:
+        value: NaN where it is missing.
+        lowest, highest: over the seeds; NaN where fewer than two have a value.
+        reason: why it is missing.
+        best: whether it is better than all others, whatever the seed.
+        published: not ours.
+        digits: significant ones in texts.
+    """
 
     value: float
-    spread: float = 0.0
+    lowest: float = np.nan
+    highest: float = np.nan
     reason: str = ""
     best: bool = False
     published: bool = False
+    digits: int = 4
+
+    @classmethod
+    def of(cls, values: Sequence[float], reason: str = "") -> "Cell":
+        """Summarise the values of all seeds, NaN where one has none."""
+        known = np.asarray(values, float)
+        known = known[~np.isnan(known)]
+        if known.size == 0:
+            return cls(np.nan, reason=reason or "not computed")
+        ends = (known.min(), known.max()) if known.size > 1 else (np.nan, np.nan)
+        return cls(float(np.median(known)), float(ends[0]), float(ends[1]), reason)
+
+    @property
+    def spread(self) -> float:
+        """Half the range over seeds; NaN where there is no range."""
+        return (self.highest - self.lowest) / 2
 
     def text(self) -> str:
         if np.isnan(self.value):
             return "n/a"
-        shown = number(self.value)
-        return f"{shown} ± {number(self.spread)}" if self.spread > 0 else shown
+        shown = number(self.value, self.digits)
+        spread = number(self.spread, min(self.digits, 2)) if self.spread > 0 else ""
+        return f"{shown} ± {spread}" if spread else shown
 
 
-def number(value: float) -> str:
-    """Write a number with four significant digits, whole numbers whole."""
+def number(value: float, digits: int = 4) -> str:
+    """Write a number with so many significant digits, whole numbers whole."""
     if value == int(value) and abs(value) < 1e9:
         return str(int(value))
-    return f"{value:.4g}"
+    if 10**digits <= abs(value) < 1e9:
+        return str(round(value))
+    return f"{value:.{digits}g}"
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]], align: str = "---") -> str:
@@ -59,18 +88,24 @@ class Column(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of cells by column key."""
+    """A row of cells by column key, and a remark that stands with its label."""
 
     label: str
     cells: dict[str, Cell]
+    remark: str = ""
+
+    @property
+    def heading(self) -> str:
+        return f"{self.label} ({self.remark})" if self.remark else self.label
 
 
 class Table(NamedTuple):
-    """Columns, rows, and what the first column holds."""
+    """Columns, rows, what the first column holds, and what must be known to read it."""
 
     columns: list[Column]
     rows: list[Row]
     corner: str = ""
+    notes: tuple[str, ...] = ()
 
     def reasons(self) -> list[str]:
         """Return one line for each missing value: where, and why."""
@@ -84,7 +119,7 @@ class Table(NamedTuple):
     def _matrix(self, bold: str) -> list[list[str]]:
         lines = []
         for row in self.rows:
-            line = [row.label]
+            line = [row.heading]
             for column in self.columns:
                 cell = row.cells.get(column.key)
                 text = cell.text() if cell else ""
@@ -97,10 +132,11 @@ class Table(NamedTuple):
         return [self.corner, *(column.heading for column in self.columns)]
 
     def markdown(self) -> str:
-        """Return the table as Markdown, the best values in bold."""
+        """Return the table as Markdown, values that are clearly best in bold."""
         text = markdown(self._head, self._matrix("**{}**"), "---:")
-        notes = "".join(f"\n- {reason}" for reason in self.reasons())
-        return text + (f"\nMissing values:\n{notes}\n" if notes else "")
+        text += "".join(f"\n{note}\n" for note in self.notes)
+        missing = "".join(f"\n- {reason}" for reason in self.reasons())
+        return text + (f"\nMissing values:\n{missing}\n" if missing else "")
 
     def latex(self) -> str:
         """Return the table as a LaTeX tabular (package booktabs)."""
@@ -111,12 +147,13 @@ class Table(NamedTuple):
         return f"\\begin{{tabular}}{{{align}}}\n\\toprule\n{text}\n\\bottomrule\n\\end{{tabular}}\n"
 
     def csv(self) -> str:
-        """Return the table as CSV: plain numbers, empty where missing; spreads in own columns."""
+        """Return the table as CSV: plain numbers, empty where missing; ranges in own columns."""
         values: dict[str, list[float]] = {}
         for column in self.columns:
-            cells = [row.cells.get(column.key) for row in self.rows]
-            values[column.key] = [cell.value if cell else np.nan for cell in cells]
-            values[f"{column.key} spread"] = [cell.spread if cell else np.nan for cell in cells]
+            cells = [row.cells.get(column.key) or Cell(np.nan) for row in self.rows]
+            values[column.key] = [cell.value for cell in cells]
+            values[f"{column.key} lowest"] = [cell.lowest for cell in cells]
+            values[f"{column.key} highest"] = [cell.highest for cell in cells]
         index = pd.Index([row.label for row in self.rows], name=self.corner or "row")
         return pd.DataFrame(values, index=index).to_csv()
 
@@ -153,7 +190,10 @@ _LATEX = str.maketrans(
 
 
 def mark_best(cells: Iterable[tuple[dict[str, Cell], str]], lowest: bool) -> None:
-    """Mark the best of some of our cells, if there are two or more with a value.
+    """Mark the best of some of our cells, if it is the best by more than the spread over seeds.
+
+    Its whole range over the seeds must lie beyond those of all others: with one seed nothing is
+    marked.
 
     Args:
         cells: pairs of a row's cells and the key of one of them.
@@ -163,10 +203,18 @@ def mark_best(cells: Iterable[tuple[dict[str, Cell], str]], lowest: bool) -> Non
         for row, key in cells
         if key in row and not row[key].published and not np.isnan(row[key].value)
     ]
-    if len(known) > 1:
-        pick = min if lowest else max
-        row, key = pick(known, key=lambda pair: pair[0][pair[1]].value)
+    if len(known) < 2:
+        return
+    pick = min if lowest else max
+    values = [row[key].value for row, key in known]
+    row, key = known.pop(values.index(pick(values)))
+    if all(apart(row[key], other[name]) for other, name in known):
         row[key] = row[key]._replace(best=True)
+
+
+def apart(one: Cell, two: Cell) -> bool:
+    """Whether the ranges of two cells over their seeds are known and do not overlap."""
+    return one.highest < two.lowest or two.highest < one.lowest
 
 
 def headings(keys: Sequence[str], unit: str) -> dict[str, str]:
@@ -202,15 +250,57 @@ def medians(metrics: pd.DataFrame, keys: Sequence[str]) -> dict[Identity, dict[s
             entries = group[group["metric"] == key]
             if entries.empty:
                 continue
-            numbers = entries["value"].dropna()
             reason = "; ".join(sorted(set(entries["reason"]) - {""}))
-            if numbers.empty:
-                cells[key] = Cell(np.nan, reason=reason or "not computed")
-            else:
-                spread = float(numbers.max() - numbers.min()) / 2
-                cells[key] = Cell(float(numbers.median()), spread, reason)
+            cells[key] = Cell.of(list(entries["value"]), reason)
         result[Identity(*map(str, run))] = cells
     return result
+
+
+# Chains of a higher R-hat have not mixed (Vehtari et al., 2021, ask for 1.01).
+MIXED = 1.05
+
+
+def mixing(cells: Mapping[str, Cell]) -> str:
+    """What to say of a run's chains, by its largest R-hat over the seeds; empty if all is well.
+
+    Args:
+        cells: by metric; runs without ``r_hat`` have no chains.
+    """
+    if "r_hat" not in cells:
+        return ""
+    cell = cells["r_hat"]
+    worst = cell.value if np.isnan(cell.highest) else cell.highest
+    if np.isnan(worst):
+        return "mixing unknown"
+    return "not mixed" if worst > MIXED else ""
+
+
+# Metrics that compare the set of all roll-outs with the set of recordings.
+OF_SETS = ("kl_real_sim", "kl_sim_real", "mmd")
+
+
+def set_notes(metrics: pd.DataFrame) -> tuple[str, ...]:
+    """How to read metrics of sets, and what MMD² a perfect simulator would have here.
+
+    Args:
+        metrics: long table, see ``pdsim.metrics.long_format``.
+    """
+    known = metrics.dropna(subset="value")
+    if not known["metric"].isin(OF_SETS).any():
+        return ()
+    note = (
+        "KL and MMD² compare sets that share their start states, and can fall when draws scatter "
+        "more while their errors grow: no run is marked as best in them."
+    )
+    floor = known[known["metric"] == "mmd_perfect"]["value"]
+    if floor.empty:
+        return (note,)
+    low, high = (f"{value:.4f}" for value in (floor.min(), floor.max()))
+    shown = low if low == high else f"{low} to {high}"
+    return (
+        f"{note} The MMD² of a perfect simulator, whose roll-outs repeat the recordings, is "
+        f"{shown} here.",
+    )
 
 
 def runs_of(runs: Mapping[Identity, object], kind: tuple[str, str]) -> list[Identity]:

@@ -9,6 +9,7 @@ from scipy import stats
 from pdsim.bayessim.calibration import flatness, ranks
 from pdsim.bayessim.config import DensityConfig
 from pdsim.bayessim.density import as_arrays, density, from_arrays, network
+from pdsim.bayessim.kept import kept_halves
 from pdsim.bayessim.mixture import Mixture, mixture, output_count
 from pdsim.bayessim.sampling import draw_inside
 from pdsim.bayessim.training import train
@@ -44,6 +45,14 @@ def trained(pairs):
             seed=0,
         )
     return result
+
+
+def test_no_simulation_both_ends_the_training_and_judges_the_density():
+    held_out = np.array([False, True, False, True, True, True, True])
+    ending, judging = kept_halves(held_out)
+    assert not (ending & judging).any()
+    assert np.array_equal(ending | judging, held_out)
+    assert (ending.sum(), judging.sum()) == (3, 2)
 
 
 @pytest.mark.parametrize("model", MODELS)

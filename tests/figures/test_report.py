@@ -84,6 +84,16 @@ def test_the_report_has_every_run_with_its_name_and_numbers(held_out, written):
     assert "Density: csvgd gradient, seed 0" in text
     assert "BayesSim: densities" in text
     assert "accounts for" not in text
+    for refuted in ("asks for values outside the prior's box, or", "coverage should be 0.9"):
+        assert refuted not in text
+
+
+def test_the_report_says_what_its_numbers_do_not_tell(held_out, written):
+    text = written(held_out)
+    for word in ("not distinguishable", "need not cover 0.9", "says nothing about the recording",
+                 "NEWCOMER, single shooting (not mixed)", "no run is marked in them",
+                 "MMD² of a perfect simulator", "evaluates once to start"):  # fmt: skip
+        assert word in text, word
 
 
 def test_the_report_names_where_recordings_come_from(held_out, written):

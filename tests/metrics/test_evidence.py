@@ -119,6 +119,27 @@ def test_without_a_test_set_what_needs_one_says_so(recorded):
         assert np.isfinite(found[name].value), name
 
 
+def test_a_perfect_simulator_has_an_mmd_below_zero(recorded):
+    """Each of n recordings r times: −(1 − k̄)/n for many draws, k̄ the mean kernel of two of them."""
+    data = recorded((60,) * 7)
+    found = scored(data, simulated())
+    assert (
+        scored(data, data["observed"].values[:, None, 1:].repeat(DRAWS, 1))["mmd"]
+        == (found["mmd_perfect"])
+    )
+    kept = data["observed"].values[2:, 1:]
+    spread = evidence(data, simulated()).spread
+    real = (kept / spread).reshape(5, -1)
+    square = ((real[:, None] - real) ** 2).sum(axis=2)
+    pooled = np.concatenate([real, np.repeat(real, DRAWS, axis=0)])
+    pairs = ((pooled[:, None] - pooled) ** 2).sum(axis=2)[np.triu_indices(len(pooled), 1)]
+    kernel = np.exp(-square / (2 * np.median(pairs)))[np.triu_indices(5, 1)].mean()
+    # Terms of 1/(n r) are left out.
+    expected = -(1 - kernel) / 5
+    assert found["mmd_perfect"].value == pytest.approx(expected, abs=2 / (5 * DRAWS))
+    assert found["mmd_perfect"].value < 0
+
+
 def test_keys_are_unique_and_the_course_is_a_part():
     keys = [metric.key for metric in metrics()]
     assert len(set(keys)) == len(keys)

@@ -9,7 +9,7 @@ from pdsim.metrics.energy_score import energy_score
 from pdsim.metrics.kl import kl_divergence
 from pdsim.metrics.log_likelihood import log_likelihood
 from pdsim.metrics.mmd import mmd
-from pdsim.metrics.rmse import rmse, trajectory_rmse
+from pdsim.metrics.rmse import rmse, rmse_of_median, trajectory_rmse
 from pdsim.metrics.start_state import fit_start_states
 
 RNG = np.random.default_rng(0)
@@ -83,6 +83,14 @@ def test_rmse_is_over_draws_and_the_median_over_trajectories():
     assert trajectory_rmse(observed, simulated)[1] == pytest.approx(3.0)
     simulated[1] = np.nan
     assert rmse(observed, simulated).reason
+
+
+def test_rmse_of_the_median_leaves_out_the_scatter_of_the_draws():
+    observed = np.zeros((1, 5, 2))
+    simulated = np.array([-3.0, 0.1, 4.0, np.inf])[None, :, None, None] * np.ones((1, 4, 5, 2))
+    assert rmse_of_median(observed, simulated).value == pytest.approx(0.1)
+    assert rmse(observed, simulated).value > 2
+    assert rmse_of_median(observed, simulated[:, 3:]).reason
 
 
 def test_energy_score_of_normal_predictions():
