@@ -7,9 +7,9 @@
   It is what the paper's comparison is run with.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pdsim.config.section import Count
 from pdsim.inference.chains import ChainSettings
@@ -22,8 +22,12 @@ _ADAPTATIONS: dict[str, type[PooledNuts] | type[SeparateNuts]] = {
 }
 
 
+# What separate chains take where nothing is said.
+_SEPARATE_DEFAULTS = {"chain_count": 20, "warmup": 0.5}
+
+
 class Settings(ChainSettings):
-    """No-U-Turn sampler."""
+    """No-U-Turn sampler; in brackets what separate chains take where nothing is said."""
 
     adaptation: Literal["pooled", "separate"] = Field(
         "pooled",
@@ -32,14 +36,14 @@ class Settings(ChainSettings):
     )
     burn_in: float = Field(0.0, ge=0, lt=1, description="share left out beyond the warm-up")
     chain_count: Count = Field(
-        12, description="chains side by side; 1 starts at the centre where it is separate"
+        12, description="chains side by side; a separate one alone starts at the centre (20)"
     )
     warmup: float = Field(
         0.3,
         gt=0,
         lt=1,
         description="share of the evaluations that adapts; where chains are separate, of the "
-        "iterations affordable with full trees",
+        "iterations affordable with full trees (0.5)",
     )
     fit: float = Field(
         0.1, ge=0, lt=1, description="largest share of the evaluations that fits the starts; pooled"
@@ -47,6 +51,14 @@ class Settings(ChainSettings):
     doublings: int = Field(6, ge=1, le=12, description="largest tree: 2^doublings − 1 steps")
     dense_mass: bool = Field(True, description="adapt a full mass matrix, not a diagonal one")
     target_acceptance: float = Field(0.8, gt=0, lt=1, description="of the step-size adaptation")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _choose_defaults(cls, values: Any) -> Any:
+        if isinstance(values, dict) and values.get("adaptation") == "separate":
+            missing = (name for name in _SEPARATE_DEFAULTS if values.get(name) is None)
+            return values | {name: _SEPARATE_DEFAULTS[name] for name in missing}
+        return values
 
 
 def no_u_turn(

@@ -16,7 +16,7 @@ from pdsim.registry import NAMES, load
 VARIANTS = {
     "csvgd_gradient": ("csvgd", {"descent": "gradient"}),
     "emcee_mixed": ("emcee", {"moves": "mixed"}),
-    "nuts_separate": ("nuts", {"adaptation": "separate", "chain_count": 20, "warmup": 0.5}),
+    "nuts_separate": ("nuts", {"adaptation": "separate"}),
 }
 ESTIMATORS = (*NAMES["inference"], *VARIANTS)
 # Those that end before their budget does, once further iterations would change nothing.
