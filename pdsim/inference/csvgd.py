@@ -29,11 +29,8 @@ from pydantic import Field, model_validator
 from pdsim.config.section import Positive, Section
 from pdsim.inference.gauss_newton import GaussNewton
 from pdsim.inference.gradient_descent import GradientDescent
+from pdsim.inference.reweighted import Reweighted
 
-_DESCENTS: dict[str, type[GaussNewton] | type[GradientDescent]] = {
-    "gauss_newton": GaussNewton,
-    "gradient": GradientDescent,
-}
 # What Algorithm 1 takes where nothing is said, and what means nothing to Gauss–Newton steps.
 _GRADIENT_DEFAULTS = {
     "step_size": 0.01,
@@ -43,6 +40,7 @@ _GRADIENT_DEFAULTS = {
     "multiplier_step": 1e-3,
     "damping": 1.0,
     "limit_scale": 0.003,
+    "reweighting": 0.0,
 }
 _GRADIENT_ONLY = ("damping", "limit_scale", "gradient_limit")
 
@@ -82,6 +80,13 @@ class Settings(Section):
         description="share of the defect the multipliers ascend in an iteration (0.001)",
     )
     damping: Positive | None = Field(None, description="c of Eq. 8, gradient only (1.0)")
+    reweighting: float = Field(
+        0.5,
+        ge=0,
+        lt=1,
+        description="share of the evaluations that draws from the particles' own Gaussians and "
+        "weighs; 0: the particles are the draws, as where there are shooting variables (0)",
+    )
     limit_scale: Positive | None = Field(
         None, description="σ of the limit constraints, unit-box units, gradient only (0.003)"
     )
@@ -113,11 +118,13 @@ class Settings(Section):
 
 def constrained_svgd(
     *, settings: Settings, particle_count: int, iteration_count: int
-) -> GaussNewton | GradientDescent:
+) -> GaussNewton | GradientDescent | Reweighted:
     """Return the estimator with the descent that is set."""
-    return _DESCENTS[settings.descent](
-        settings=settings, particle_count=particle_count, iteration_count=iteration_count
-    )
+    if settings.descent == "gradient":
+        chosen: Any = GradientDescent
+    else:
+        chosen = Reweighted if settings.reweighting else GaussNewton
+    return chosen(settings=settings, particle_count=particle_count, iteration_count=iteration_count)
 
 
 ESTIMATOR = constrained_svgd

@@ -33,7 +33,6 @@ from pdsim.inference.levenberg_marquardt import (
     prior_slope,
     room_ahead,
     start_damping,
-    tangent_count,
 )
 from pdsim.inference.mdmm import tightened
 from pdsim.inference.particles import decayed, sobol_particles
@@ -85,7 +84,7 @@ class GaussNewton(Stepwise):
 
     def cost(self, problem: Problem) -> int:
         """The roll-out, a tangent for each parameter and start variable, and the one tried."""
-        return self.particle_count * (2 + tangent_count(problem))
+        return self.particle_count * (2 + problem.tangent_count)
 
     def init(self, problem: Problem, seed: int) -> State:
         position = sobol_particles(problem, self.particle_count, seed)

@@ -37,7 +37,6 @@ from pdsim.inference.levenberg_marquardt import (
     prior_slope,
     room_ahead,
     start_damping,
-    tangent_count,
 )
 from pdsim.inference.particles import sobol_particles
 from pdsim.inference.profile import lagrangian, profile
@@ -130,7 +129,7 @@ class LeastSquares(Stepwise):
 
     def cost(self, problem: Problem) -> int:
         """The roll-out, a tangent for each parameter and start variable, and the one tried."""
-        return self.settings.start_count * (2 + tangent_count(problem))
+        return self.settings.start_count * (2 + problem.tangent_count)
 
     def init(self, problem: Problem, seed: int) -> State:
         count, m = self.settings.start_count, problem.space.dimension

@@ -8,20 +8,12 @@ the recordings determine well is held back as much as one that they do not.
 import jax
 import jax.numpy as jnp
 
-from pdsim.likelihood.problem import Problem
-
 # Damping at the start, its factors after a step that was taken and one that was not, its range.
 _DAMPING = 0.1
 _TAKEN, _REFUSED = 0.2, 4.0
 _RANGE = (1e-9, 1e7)
 # How often a step is solved for with more parameters held at their bounds.
 _PASSES = 4
-
-
-def tangent_count(problem: Problem) -> int:
-    """Tangent roll-outs of one linearisation: one for each parameter and start variable."""
-    _, gaps, states = problem.start_shooting().shape
-    return problem.space.dimension + (states if gaps > 0 else 0)
 
 
 def start_damping(count: int, dtype) -> jax.Array:

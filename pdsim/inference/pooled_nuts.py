@@ -24,7 +24,7 @@ from pdsim.inference.estimator import Done, Info, iterate, summarise
 from pdsim.inference.least_squares import LeastSquares
 from pdsim.inference.least_squares import Settings as FitSettings
 from pdsim.inference.least_squares import State as FitState
-from pdsim.inference.target import Target
+from pdsim.inference.target import Target, covariance_in_logits
 from pdsim.likelihood.problem import Problem
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ _FIT_ITERATIONS = 40
 _BELOW = 10.0
 # How near to a limit a chain may start.
 _MARGIN = 0.01
-# Least precision of a start in logits; a uniform coordinate's own is 0.3.
-_PRECISION = 0.1
 _STEP_SIZE = 0.5
 # Weight of the shrinkage of an estimated mass matrix, in draws, and what it shrinks to (Stan's).
 _SHRINKAGE, _SHRUNK_TO = 5.0, 1e-3
@@ -174,7 +172,7 @@ class PooledNuts(SteppedChains):
         number = jnp.arange(len(z))
         chosen = jnp.where(good, number, order[number % jnp.maximum(good.sum(), 1)])
         z, information = z[chosen], fit.model.information[chosen]
-        covariance = jax.vmap(_covariance)(z, information)
+        covariance = jax.vmap(covariance_in_logits)(z, information)
         noise = jax.random.normal(jax.random.key(seed), z.shape, z.dtype)
         root = jnp.linalg.cholesky(covariance)
         starts = z + jnp.einsum("cij,cj->ci", root, noise)
@@ -264,19 +262,6 @@ def _evaluated(target: Target, z: jax.Array) -> "HMCState":
     from blackjax.mcmc import nuts
 
     return jax.vmap(lambda z: nuts.init(z, lambda z: target.log_density(z[None])[0][0]))(z)
-
-
-def _covariance(z: jax.Array, information: jax.Array) -> jax.Array:
-    """Inverse of the information of a fit in the target's coordinates, those of gaps at unit size.
-
-    Logits have the slope u (1 − u), and bring a curvature of twice that.
-    """
-    m = len(information)
-    u = jax.nn.sigmoid(z[:m])
-    slope = u * (1 - u)
-    own = information * jnp.outer(slope, slope) + jnp.diag(2 * slope + _PRECISION)
-    whole = jnp.eye(len(z), dtype=z.dtype).at[:m, :m].set(own)
-    return jnp.linalg.inv(whole)
 
 
 def _no_moments(dimension: int, dtype) -> Moments:

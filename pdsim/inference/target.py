@@ -22,6 +22,8 @@ from pdsim.likelihood.problem import Position, Problem
 
 # How far from a face of the unit box a start may be: logits of 0 and 1 are infinite.
 _MARGIN = 1e-3
+# Least precision of a Gaussian in logits; a uniform coordinate's own is 0.3.
+_LEAST_PRECISION = 0.1
 
 
 class SamplerSettings(Section):
@@ -90,3 +92,20 @@ class Target:
         coordinates = np.clip(self.problem.space.sobol(count, seed), _MARGIN, 1 - _MARGIN)
         offsets = np.random.default_rng(seed).normal(size=(count, self.dimension - parameters))
         return np.concatenate([np.log(coordinates / (1 - coordinates)), offsets], axis=1)
+
+
+def covariance_in_logits(z: jax.Array, information: jax.Array) -> jax.Array:
+    """Inverse of an information in the target's coordinates, shooting variables at unit size.
+
+    Logits have the slope u (1 − u), and bring a curvature of twice that.
+
+    Args:
+        z: (dimension,).
+        information: of the unit coordinates, (M, M).
+    """
+    m = len(information)
+    u = jax.nn.sigmoid(z[:m])
+    slope = u * (1 - u)
+    own = information * jnp.outer(slope, slope) + jnp.diag(2 * slope + _LEAST_PRECISION)
+    whole = jnp.eye(len(z), dtype=z.dtype).at[:m, :m].set(own)
+    return jnp.linalg.inv(whole)

@@ -114,6 +114,12 @@ class MarginalProblem:
         states = self.start.shape[1]
         return self.start.shape[0] * (self.iterations + 1) * (1 + states)
 
+    @property
+    def tangent_count(self) -> int:
+        """The parameters' tangents in evaluations, each of which holds those of the states."""
+        evaluation = self.rollout_count // self.start.shape[0]
+        return -(-self.simulator.space.dimension // evaluation)
+
     def start_shooting(self) -> jax.Array:
         """There are no shooting variables: (trajectory, 0, state)."""
         return jnp.zeros((self.start.shape[0], 0, self.start.shape[1]), self.start.dtype)

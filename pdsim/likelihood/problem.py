@@ -67,6 +67,11 @@ class Problem(Protocol):
         """How many trajectories one evaluation simulates for one particle."""
         ...
 
+    @property
+    def tangent_count(self) -> int:
+        """What a linearisation costs beyond an evaluation, in evaluations."""
+        ...
+
     def start_shooting(self) -> jax.Array:
         """Return shooting variables to start from, (trajectory, window − 1, state)."""
         ...

@@ -102,6 +102,12 @@ class ShootingProblem:
     def rollout_count(self) -> int:
         return self.first_start.shape[0]
 
+    @property
+    def tangent_count(self) -> int:
+        """Tangent roll-outs of a linearisation: one for each parameter and start variable."""
+        _, gaps, states = self.later_starts.shape
+        return self.space.dimension + (states if gaps > 0 else 0)
+
     def start_shooting(self) -> jax.Array:
         return self.later_starts / self.state_scale
 

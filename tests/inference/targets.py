@@ -41,6 +41,10 @@ class GaussianProblem:
     space: ParameterSpace = field(metadata={"static": True})
     rollout_count: int = field(default=1, metadata={"static": True})
 
+    @property
+    def tangent_count(self):
+        return self.space.dimension + self.start_shooting().shape[1]
+
     def start_shooting(self):
         return jnp.zeros((1, 0, 1))
 
@@ -83,6 +87,10 @@ class ChainProblem:
     sigma: jax.Array
     space: ParameterSpace = field(metadata={"static": True})
     rollout_count: int = field(default=1, metadata={"static": True})
+
+    @property
+    def tangent_count(self):
+        return self.space.dimension + self.start_shooting().shape[1]
 
     def start_shooting(self):
         return self.measured[1:][None, :, None]
