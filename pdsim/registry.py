@@ -38,6 +38,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "mmd",
         "parameters",
         "credible_rank",
+        "reference_distance",
         "work",
     ),
     # In the order of the report.

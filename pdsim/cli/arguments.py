@@ -144,6 +144,7 @@ def parser() -> argparse.ArgumentParser:
     _experiment(p)
     _run(p)
     _files(p, "trajectories", "posterior", "rollouts", "output")
+    p.add_argument("--reference", metavar="FILE", help="posterior file to measure distances to")
 
     p = verb("learning-curve", "Metrics of one posterior after more and more roll-outs.")
     _experiment(p)

@@ -162,7 +162,12 @@ def _scored(a: argparse.Namespace, experiment) -> dict[str, Any]:
 def _evaluate(a: argparse.Namespace, experiment) -> None:
     from pdsim.stages.evaluate import evaluate
 
-    evaluate(_options(a, experiment), rollouts=a.rollouts, **_scored(a, experiment))
+    evaluate(
+        _options(a, experiment),
+        rollouts=a.rollouts,
+        reference=a.reference,
+        **_scored(a, experiment),
+    )
 
 
 def _learning_curve(a: argparse.Namespace, experiment) -> None:

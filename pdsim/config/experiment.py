@@ -41,6 +41,9 @@ class ExperimentConfig(Section):
         ("svgd", "csvgd"),
         description="methods or runs whose pair plots and windows the report shows",
     )
+    reference: Name | None = Field(
+        None, description="run whose posterior, of its first seed, all others are measured against"
+    )
     bayessim: BayesSimConfig | None = Field(
         None, description="likelihood-free variants to train, each one more run; left out: none"
     )
@@ -65,6 +68,10 @@ class ExperimentConfig(Section):
         strange = sorted(set(self.detailed) - known)
         if strange:
             raise ValueError(f"detailed: no such method or run: {strange}")
+        if self.reference is not None and self.reference not in names:
+            raise ValueError(
+                f"reference: no run is called {self.reference!r}{close_name(self.reference, names)}"
+            )
         if self.landscape is not None:
             unknown = [name for name in self.landscape if name not in self.simulator.parameters]
             if unknown or self.landscape[0] == self.landscape[1]:

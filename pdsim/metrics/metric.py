@@ -59,6 +59,7 @@ class Evidence:
         noise: (channel,) standard deviations of the observations.
         fitted: (trajectory, time, channel) roll-outs from fitted start states; None in a
             learning curve.
+        reference: (draw, M) physical values of the reference posterior; None if there is none.
         stats, history, convergence: groups of the posterior file; None in a learning curve.
     """
 
@@ -68,6 +69,7 @@ class Evidence:
     simulated: np.ndarray
     noise: np.ndarray
     fitted: np.ndarray | None = None
+    reference: np.ndarray | None = None
     stats: xr.Dataset | None = None
     history: xr.Dataset | None = None
     convergence: xr.Dataset | None = None

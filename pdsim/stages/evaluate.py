@@ -24,11 +24,13 @@ def evaluate(
     posterior: str,
     rollouts: str,
     output: str,
+    reference: str | None = None,
 ) -> None:
     """Write one posterior's metrics.
 
     Args:
         experiment: its name, a column of the table.
+        reference: posterior file to compare the draws with, if any.
     """
     device.configure(options.precision)
     _, space, _ = build_simulator(options.simulator)
@@ -39,6 +41,7 @@ def evaluate(
         read_draws(posterior, space),
         rolled["simulated"].values.astype(np.float64),
         channel_noise(options.likelihood, data),
+        reference=None if reference is None else read_draws(reference, space),
         fitted=rolled["fitted"].values.astype(np.float64),
         stats=read_dataset(posterior, "sample_stats"),
         history=read_dataset(posterior, "history"),

@@ -9,6 +9,7 @@ from pdsim.metrics.energy_score import energy_score
 from pdsim.metrics.kl import kl_divergence
 from pdsim.metrics.log_likelihood import log_likelihood
 from pdsim.metrics.mmd import mmd
+from pdsim.metrics.reference_distance import sliced_wasserstein
 from pdsim.metrics.rmse import rmse, rmse_of_median, trajectory_rmse
 from pdsim.metrics.start_state import fit_start_states
 
@@ -145,3 +146,12 @@ def test_a_wrong_start_state_is_found_and_repaired():
     observed[1, 60:], observed[0, :, 1] = np.nan, np.nan
     found, _ = fit_start_states(simulate, truth + 0.1, observed, np.ones(2), position)
     np.testing.assert_allclose(found, truth, atol=1e-6)
+
+
+def test_sliced_wasserstein_of_gaussians():
+    """Means δ apart: δ/√M; deviations s and 1: |s − 1|."""
+    p = RNG.normal(size=(20_000, 4))
+    assert sliced_wasserstein(p, RNG.normal(size=(20_000, 4))) < 0.03
+    shifted = p + np.array([1.0, 0.0, 0.0, 0.0])
+    assert sliced_wasserstein(p, shifted) == pytest.approx(0.5, rel=0.05)
+    assert sliced_wasserstein(p, 1.5 * p) == pytest.approx(0.5, rel=0.05)

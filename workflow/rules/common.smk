@@ -129,6 +129,15 @@ def run_files(experiment, name, first_seed=False):
     ]
 
 
+def reference_file(wildcards):
+    """An input: the reference posterior of an experiment, if it has one."""
+    setup = EXPERIMENTS[wildcards.experiment]
+    if setup.reference is None:
+        return []
+    folder = f"{RESULTS}/{wildcards.experiment}/{setup.reference}"
+    return f"{folder}/seed{setup.seeds[0]}/posterior.nc"
+
+
 def trains(experiment):
     """Whether BayesSim's variants are part of an experiment, at this budget."""
     setup = EXPERIMENTS[experiment]

@@ -33,6 +33,7 @@ rule evaluate:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         posterior=f"{RUN}/posterior.nc",
         rollouts=f"{RUN}/rollouts.nc",
+        reference=reference_file,
     output:
         f"{RUN}/metrics.csv",
     log:
@@ -47,13 +48,18 @@ rule evaluate:
         file=experiment_file,
         options=options("evaluate"),
         code=code("evaluate"),
+        reference=lambda wildcards, input: (
+            f"--reference {shlex.quote(input.reference)}"
+            if input.get("reference")
+            else ""
+        ),
     message:
         "Scoring {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
         pdsim(
             "evaluate {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
             "--trajectories {input.trajectories:q} --posterior {input.posterior:q} "
-            "--rollouts {input.rollouts:q} --output {output:q}"
+            "--rollouts {input.rollouts:q} {params.reference} --output {output:q}"
         )
 
 
