@@ -32,6 +32,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "energy_score",
         "rmse",
         "coverage",
+        "prefix",
         "convergence",
         "log_likelihood",
         "kl",

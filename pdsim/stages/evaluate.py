@@ -24,11 +24,13 @@ def evaluate(
     posterior: str,
     rollouts: str,
     output: str,
+    prediction: str | None = None,
 ) -> None:
     """Write one posterior's metrics.
 
     Args:
         experiment: its name, a column of the table.
+        prediction: file of stage ``predict``, where recordings are predicted from a prefix.
     """
     device.configure(options.precision)
     _, space, _ = build_simulator(options.simulator)
@@ -43,6 +45,7 @@ def evaluate(
         stats=read_dataset(posterior, "sample_stats"),
         history=read_dataset(posterior, "history"),
         convergence=read_dataset(posterior, "convergence"),
+        prediction=None if prediction is None else read_dataset(prediction),
     )
     rows = [[experiment, *identity, seed, *row] for row in score_rows(scores(evidence))]
     write_rows(output, COLUMNS, rows)

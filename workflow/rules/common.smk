@@ -193,6 +193,13 @@ def statistics_file(wildcards):
     return f"{RESULTS}/{wildcards.experiment}/bayessim/statistics/{statistic}.nc"
 
 
+def prediction_file(wildcards):
+    """The prediction of a run, where its experiment has that section."""
+    if EXPERIMENTS[wildcards.experiment].prediction is None:
+        return {}
+    return {"prediction": RUN.format(**wildcards) + "/prediction.nc"}
+
+
 def parts(wildcards):
     """What is gathered; learning curves take as long as all else, so they are of the first seed."""
     curves = wildcards.kind == "learning_curve"
@@ -240,6 +247,7 @@ def sections(*names):
 _SIMULATING = (
     "infer",
     "simulate",
+    "predict",
     "learning_curve",
     "tune",
     "training_set",
