@@ -51,6 +51,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         "density",
         "posterior",
         "windows",
+        "prediction",
+        "pit",
         "statistics",
         "training",
         "calibration",

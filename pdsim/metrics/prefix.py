@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from pdsim.likelihood.noise import channel_spread
 from pdsim.metrics.energy_score import energy_score
 from pdsim.metrics.metric import Evidence, Metric
 from pdsim.metrics.rmse import rmse_of_median
 from pdsim.metrics.score import Score, undefined
+from pdsim.trajectories import is_test
 
 
 def band(draws: np.ndarray, level: float) -> np.ndarray:
@@ -68,25 +70,44 @@ def crps(observed: np.ndarray, simulated: np.ndarray) -> Score:
     return Score(total / count) if count else undefined("nothing was observed")
 
 
-def thirds(lengths: np.ndarray, frames: int) -> np.ndarray:
-    """Third of its recording's horizon (0, 1, 2) in which each frame is, (trajectory, frame).
+def ranks(observed: np.ndarray, simulated: np.ndarray) -> np.ndarray:
+    """Probability integral transform: place of each sample among the draws, over their number.
+
+    (r + u)/(n + 1), with r of n draws below the sample and u uniform, is uniform on [0, 1] if the
+    sample is one more draw of the same distribution. The u are the same in every call.
 
     Args:
-        lengths: (trajectory,) frames to predict of each recording.
-        frames: of the longest; 3 and more is beyond a recording's end.
+        observed, simulated: as of ``band_coverage``.
+
+    Returns:
+        (trajectory, time, channel), NaN where nothing was observed or no roll-out is finite.
     """
-    return 3 * np.arange(frames) // lengths[:, None]
+    whole = np.isfinite(simulated).all(axis=(2, 3))
+    below = (simulated < observed[:, None]) & whole[..., None, None]
+    uniform = np.random.default_rng(0).uniform(size=observed.shape)
+    count = whole.sum(axis=1)[:, None, None]
+    place = (below.sum(axis=1) + uniform) / (count + 1)
+    return np.where(np.isfinite(observed) & (count > 0), place, np.nan)
 
 
-def _came(evidence: Evidence, prediction: xr.Dataset) -> np.ndarray:
+def thirds_of(data: xr.Dataset, prediction: xr.Dataset) -> np.ndarray:
+    """Third of its recording's horizon (0, 1, 2) in which each frame is, (trajectory, frame).
+
+    3 and more is beyond a recording's end.
+    """
+    horizon = data["length"].values[is_test(data)] - prediction.attrs["prefix"]
+    return 3 * np.arange(prediction.sizes["time"]) // horizon[:, None]
+
+
+def _came(data: xr.Dataset, prediction: xr.Dataset) -> np.ndarray:
     """What was observed of every channel beyond the prefix, (trajectory, frame, channel)."""
     first = int(prediction.attrs["prefix"])
     frames = slice(first, first + prediction.sizes["time"])
-    return evidence.data["observed"].values[evidence.test, frames]
+    return data["observed"].values[is_test(data), frames]
 
 
 class Observations(NamedTuple):
-    """Measured channels beyond the prefix.
+    """Measured channels of held-out recordings beyond the prefix.
 
     Attributes:
         came: (trajectory, frame, measured).
@@ -99,11 +120,11 @@ class Observations(NamedTuple):
     spread: np.ndarray
 
     @classmethod
-    def of(cls, evidence: Evidence, prediction: xr.Dataset) -> "Observations":
-        names = evidence.data["channel"].values.tolist()
+    def of(cls, data: xr.Dataset, prediction: xr.Dataset) -> "Observations":
+        names = data["channel"].values.tolist()
         columns = [names.index(name) for name in prediction["measured"].values]
         predicted = prediction["predicted_observation"].values.astype(np.float64)
-        return cls(_came(evidence, prediction)[..., columns], predicted, evidence.spread[columns])
+        return cls(_came(data, prediction)[..., columns], predicted, channel_spread(data)[columns])
 
     @property
     def scaled(self) -> tuple[np.ndarray, np.ndarray]:
@@ -114,25 +135,26 @@ class Observations(NamedTuple):
 def _coverage(
     evidence: Evidence, prediction: xr.Dataset, level: float, third: int | None = None
 ) -> Score:
-    came, predicted, _ = Observations.of(evidence, prediction)
+    came, predicted, _ = Observations.of(evidence.data, prediction)
     if third is not None:
-        horizon = evidence.data["length"].values[evidence.test] - prediction.attrs["prefix"]
-        came = np.where((thirds(horizon, came.shape[1]) == third)[..., None], came, np.nan)
+        inside = thirds_of(evidence.data, prediction) == third
+        came = np.where(inside[..., None], came, np.nan)
     return band_coverage(came, predicted, level)
 
 
 def _error(evidence: Evidence, prediction: xr.Dataset) -> Score:
     position, scale = evidence.position, evidence.error_scale
     predicted = prediction["predicted"].values[..., position].astype(np.float64)
-    return rmse_of_median(_came(evidence, prediction)[..., position] / scale, predicted / scale)
+    came = _came(evidence.data, prediction)[..., position]
+    return rmse_of_median(came / scale, predicted / scale)
 
 
 def _crps(evidence: Evidence, prediction: xr.Dataset) -> Score:
-    return crps(*Observations.of(evidence, prediction).scaled)
+    return crps(*Observations.of(evidence.data, prediction).scaled)
 
 
 def _energy(evidence: Evidence, prediction: xr.Dataset) -> Score:
-    return energy_score(*Observations.of(evidence, prediction).scaled)
+    return energy_score(*Observations.of(evidence.data, prediction).scaled)
 
 
 def _lost(evidence: Evidence, prediction: xr.Dataset) -> Score:
