@@ -195,6 +195,19 @@ def window_length(frames: int, count: int) -> int:
     return -(-predicted // count)
 
 
+def check_prefix(prefix: int, lengths: Sequence[int]) -> None:
+    """Refuse a prefix that leaves nothing of a held-out recording to predict.
+
+    Args:
+        lengths: of the held-out recordings, as far as known [frames].
+    """
+    if lengths and min(lengths) <= prefix:
+        raise PdsimError(
+            f"prediction.prefix: the shortest held-out recording has {min(lengths)} frames, so "
+            f"{prefix} leave none to predict; give at most {min(lengths) - 1}"
+        )
+
+
 def _fits(predicted: int, count: int) -> bool:
     return -(-predicted // count) * (count - 1) < predicted
 

@@ -27,7 +27,8 @@ exit codes: 0 done, 1 a bug (with a stack trace), 2 something to mend (the messa
 """
 
 # Kinds of files a figure may need; of the first two there is one.
-PLOT_FILES = ("trajectories", "learning_curve", "posterior", "rollouts", "statistics", "trained")
+PLOT_FILES = ("trajectories", "learning_curve", "posterior", "rollouts", "prediction",
+              "statistics", "trained")  # fmt: skip
 
 
 def _experiment(parser: argparse.ArgumentParser) -> None:
@@ -140,11 +141,17 @@ def parser() -> argparse.ArgumentParser:
     _experiment(p)
     _files(p, "trajectories", "posterior", "output")
 
+    p = verb("predict", "Predict held-out recordings after their first frames.")
+    _experiment(p)
+    _run(p, required=False)
+    _files(p, "trajectories", "posterior", "output")
+
     p = verb("evaluate", "Metrics of one posterior.")
     _experiment(p)
     _run(p)
     _files(p, "trajectories", "posterior", "rollouts", "output")
     p.add_argument("--reference", metavar="FILE", help="posterior file to measure distances to")
+    p.add_argument("--prediction", metavar="FILE", help="where the config has that section")
 
     p = verb("learning-curve", "Metrics of one posterior after more and more roll-outs.")
     _experiment(p)

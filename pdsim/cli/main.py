@@ -69,7 +69,9 @@ def _preprocess(a: argparse.Namespace, experiment) -> None:
 
     folder = str(experiment.folder) if a.raw is None else a.raw
     raw = experiment.source.files(experiment.recording, folder)
-    preprocess(_options(a, experiment), raw=raw, output=a.output)
+    prediction = experiment.prediction
+    prefix = None if prediction is None else prediction.prefix
+    preprocess(_options(a, experiment), raw=raw, output=a.output, prefix=prefix)
 
 
 def _infer(a: argparse.Namespace, experiment) -> None:
@@ -147,6 +149,20 @@ def _simulate(a: argparse.Namespace, experiment) -> None:
     )
 
 
+def _predict(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.predict import predict
+
+    if experiment.prediction is None:
+        raise PdsimError(f"{a.experiment}: prediction: this section is missing")
+    predict(
+        _options(a, experiment),
+        seed=a.seed,
+        trajectories=a.trajectories,
+        posterior=a.posterior,
+        output=a.output,
+    )
+
+
 def _scored(a: argparse.Namespace, experiment) -> dict[str, Any]:
     """What the stages share that score a posterior."""
     return {
@@ -162,9 +178,12 @@ def _scored(a: argparse.Namespace, experiment) -> dict[str, Any]:
 def _evaluate(a: argparse.Namespace, experiment) -> None:
     from pdsim.stages.evaluate import evaluate
 
+    if experiment.prediction is not None and a.prediction is None:
+        raise PdsimError(f"{a.experiment} has a section prediction: evaluate needs --prediction")
     evaluate(
         _options(a, experiment),
         rollouts=a.rollouts,
+        prediction=a.prediction,
         reference=a.reference,
         **_scored(a, experiment),
     )
@@ -243,6 +262,7 @@ _OF_AN_EXPERIMENT: dict[str, Callable[[argparse.Namespace, Any], None]] = {
     "train": _train,
     "condition": _condition,
     "simulate": _simulate,
+    "predict": _predict,
     "evaluate": _evaluate,
     "learning-curve": _learning_curve,
     "tune": _tune,

@@ -16,7 +16,7 @@ from pdsim.config.messages import close_name, explain, read_yaml
 from pdsim.config.runs import BudgetConfig, Run, TuningConfig
 from pdsim.config.section import Name, Section
 from pdsim.identity import Identity
-from pdsim.likelihood.config import LikelihoodConfig
+from pdsim.likelihood.config import LikelihoodConfig, PredictionConfig
 from pdsim.recordings.config import RecordingConfig
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.config import SimulatorConfig
@@ -46,6 +46,11 @@ class ExperimentConfig(Section):
     )
     bayessim: BayesSimConfig | None = Field(
         None, description="likelihood-free variants to train, each one more run; left out: none"
+    )
+    prediction: PredictionConfig | None = Field(
+        None,
+        description="predict held-out recordings after their first frames; left out: from the "
+        "start alone",
     )
     landscape: tuple[str, str] | None = Field(
         None, description="two parameters to draw the likelihood over; every truth must be known"
@@ -194,6 +199,7 @@ def _check_with_system(experiment: ExperimentConfig) -> None:
         PdsimError: names the key from the top of the file.
     """
     from pdsim.systems.simulator import check_parameters
+    from pdsim.trajectories import check_prefix, window_length
 
     system, recording, source = experiment.system(), experiment.recording, experiment.source
     check_parameters(experiment.simulator, system)
@@ -206,13 +212,31 @@ def _check_with_system(experiment: ExperimentConfig) -> None:
         )
     _check_truth(experiment, system)
     _check_bayessim(experiment, system, observed)
-    if any(run.shooting != "single" for run in experiment.runs):
-        from pdsim.trajectories import window_length
-
-        windows = recording.resolve(None, 1.0)
+    windows = recording.resolve(None, 1.0)
+    if experiment.prediction is not None:
+        _check_prediction(experiment, system)
+        lengths = [w.last - w.first for w in windows if w.split == "test"]
+        check_prefix(experiment.prediction.prefix, lengths)
+    if experiment.prediction or any(run.shooting != "single" for run in experiment.runs):
         lengths = [w.last - w.first for w in windows if w.split == "train"]
         if lengths:
             window_length(max(lengths), experiment.likelihood.window_count)
+
+
+def _check_prediction(experiment: ExperimentConfig, system) -> None:
+    """Refuse a prefix of no recording, and of states that cannot be filtered."""
+    from pdsim.likelihood.shooting import subtracts
+
+    if not experiment.holds_out:
+        raise PdsimError(
+            "prediction: no recording is held out, so there is nothing to predict; name some in "
+            "recording.test, or leave this section out"
+        )
+    if not subtracts(system):
+        raise PdsimError(
+            f"prediction: states of {system.name} cannot be subtracted, so they cannot be inferred "
+            "from a prefix; leave this section out"
+        )
 
 
 def _check_bayessim(experiment: ExperimentConfig, system, observed: set[str]) -> None:

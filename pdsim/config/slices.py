@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.config.runs import Run, RunChoice, TuningConfig, WorkConfig
 from pdsim.config.section import Section
-from pdsim.likelihood.config import LikelihoodConfig, MarginalConfig
+from pdsim.likelihood.config import LikelihoodConfig, MarginalConfig, PredictionConfig
 from pdsim.recordings.config import RecordingConfig
 from pdsim.systems.config import SimulatorConfig, SystemChoice
 
@@ -49,6 +49,13 @@ class Simulate(Section):
 
     simulator: SimulatorConfig
     precision: Precision
+
+
+class Predict(Simulate):
+    """Of ``predict``."""
+
+    likelihood: LikelihoodConfig
+    prediction: PredictionConfig
 
 
 class Evaluate(Simulate):
@@ -108,6 +115,7 @@ SLICES: dict[str, type[Section]] = {
     "preprocess": Preprocess,
     "infer": Infer,
     "simulate": Simulate,
+    "predict": Predict,
     "evaluate": Evaluate,
     "learning_curve": Evaluate,
     "tune": Tune,
@@ -141,6 +149,10 @@ def _likelihood(stage: str, experiment: "ExperimentConfig", run: str) -> Likelih
     """The section ``likelihood`` without what a stage does not read."""
     if stage in ("evaluate", "learning_curve"):
         return experiment.likelihood.model_copy(update=_NOISE_ALONE)
+    if stage == "predict":
+        # Runs without a noise of their own take the white noise that was found.
+        unread = _UNREAD_WITH["marginal"] | {"combination": "sum"}
+        return experiment.likelihood.model_copy(update=unread)
     shooting = experiment.run(run).shooting if stage in ("infer", "tune") else "single"
     unread = _UNREAD_WITH[shooting]
     return experiment.likelihood.model_copy(update=unread)

@@ -43,8 +43,9 @@ class Figure:
     """An entry of ``pdsim.registry``'s figures: the module's ``FIGURE``.
 
     Attributes:
-        needs: kinds of files: "trajectories", "posterior", "rollouts", "learning_curve",
-            "statistics", "trained". Of a figure of one run, posterior and roll-outs are that run's.
+        needs: kinds of files: "trajectories", "posterior", "rollouts", "prediction",
+            "learning_curve", "statistics", "trained". Of a figure of one run, the second to fourth
+            are that run's.
         sections: of the experiment's config; always with "title".
         caption: how to read it, for the report.
         draw: writes ``<stem>.pdf`` and ``<stem>.png``.
@@ -73,6 +74,13 @@ def detailed(
     """Whether the report shows a run in detail: ``applies`` of figures of each run."""
     del budget
     return identity is not None and experiment.shows(identity)
+
+
+def predicted(
+    experiment: "ExperimentConfig", budget: BudgetConfig, identity: Identity | None
+) -> bool:
+    """Whether a run is shown in detail and predicts from a prefix."""
+    return experiment.prediction is not None and detailed(experiment, budget, identity)
 
 
 def trains(

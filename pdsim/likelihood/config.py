@@ -37,6 +37,17 @@ class MarginalConfig(Section):
         return self
 
 
+class PredictionConfig(Section):
+    """How held-out recordings are predicted after their first frames were seen."""
+
+    prefix: int = Field(
+        40,
+        ge=2,
+        description="frames of each held-out recording that are seen; scores count from the next "
+        "on. Estimates of start states see half of smoothing.frames around the first",
+    )
+
+
 class LikelihoodConfig(Section):
     """How simulated and recorded trajectories are compared."""
 

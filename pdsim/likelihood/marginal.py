@@ -387,8 +387,35 @@ def marginal_problem(
             f"marginal shooting: states of {simulator.system.name} cannot be subtracted, so its "
             "windows cannot be linearised; choose single shooting"
         )
+    return windowed_problem(
+        simulator,
+        trajectories,
+        noise,
+        length=window_length(trajectories.sizes["time"], window_count),
+        start_deviation=start_deviation,
+        combination=combination,
+        iterations=iterations,
+        dtype=dtype,
+    )
+
+
+def windowed_problem(
+    simulator: Simulator,
+    trajectories: xr.Dataset,
+    noise: NoiseModel,
+    *,
+    length: int,
+    start_deviation: float,
+    combination: str,
+    iterations: int,
+    dtype=np.float64,
+) -> MarginalProblem:
+    """Build the problem of any trajectories, with windows of ``length`` frames.
+
+    Arguments but ``length`` as of ``marginal_problem``.
+    """
     observed = trajectories["observed"].values[..., list(noise.channels)]
-    length = window_length(observed.shape[1], window_count)
+    window_count = -(-(observed.shape[1] - 1) // length)
     targets = windows(observed[:, 1:], length, window_count, np.nan)
     seen = np.isfinite(targets)
     within = np.arange(1, observed.shape[1]) < trajectories["length"].values[:, None]

@@ -61,6 +61,7 @@ class Evidence:
             learning curve.
         reference: (draw, M) physical values of the reference posterior; None if there is none.
         stats, history, convergence: groups of the posterior file; None in a learning curve.
+        prediction: prediction file; None where nothing is predicted from a prefix.
     """
 
     data: xr.Dataset
@@ -73,6 +74,7 @@ class Evidence:
     stats: xr.Dataset | None = None
     history: xr.Dataset | None = None
     convergence: xr.Dataset | None = None
+    prediction: xr.Dataset | None = None
 
     def __post_init__(self):
         # Whatever becomes of a roll-out beyond the end of its recording counts for nothing.

@@ -25,12 +25,14 @@ def evaluate(
     rollouts: str,
     output: str,
     reference: str | None = None,
+    prediction: str | None = None,
 ) -> None:
     """Write one posterior's metrics.
 
     Args:
         experiment: its name, a column of the table.
         reference: posterior file to compare the draws with, if any.
+        prediction: file of stage ``predict``, where recordings are predicted from a prefix.
     """
     device.configure(options.precision)
     _, space, _ = build_simulator(options.simulator)
@@ -46,6 +48,7 @@ def evaluate(
         stats=read_dataset(posterior, "sample_stats"),
         history=read_dataset(posterior, "history"),
         convergence=read_dataset(posterior, "convergence"),
+        prediction=None if prediction is None else read_dataset(prediction),
     )
     rows = [[experiment, *identity, seed, *row] for row in score_rows(scores(evidence))]
     write_rows(output, COLUMNS, rows)

@@ -13,20 +13,30 @@ from pdsim.recordings.segments import Window, check_within
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import write_dataset
 from pdsim.systems.simulator import build_system
-from pdsim.trajectories import trajectory_set
+from pdsim.trajectories import check_prefix, trajectory_set
 
 
-def preprocess(options: Preprocess, *, raw: Mapping[str, str], output: str) -> None:
+def preprocess(
+    options: Preprocess,
+    *,
+    raw: Mapping[str, str],
+    output: str,
+    prefix: int | None = None,
+) -> None:
     """Read the runs, cut windows out of them, and estimate their states.
 
     Args:
         raw: run → file.
+        prefix: frames of held-out recordings from which the rest will be predicted. It changes
+            nothing here; that all are longer may be known here first.
     """
     config, system = options.recording, build_system(options.system)
     source = registry.load("recordings", config.source)
     runs = {run: source.read(config, run, path, system) for run, path in raw.items()}
     frame_time = next(iter(runs.values())).frame_time
     windows = config.resolve({run: r.frames for run, r in runs.items()}, frame_time)
+    if prefix is not None:
+        check_prefix(prefix, [w.last - w.first for w in windows if w.split == "test"])
     cuts = []
     for window in windows:
         if window.run not in runs:

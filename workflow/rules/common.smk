@@ -138,6 +138,12 @@ def reference_file(wildcards):
     return f"{folder}/seed{setup.seeds[0]}/posterior.nc"
 
 
+def named_file(input, name):
+    """An option of a command for an input that may be missing, quoted."""
+    path = input.get(name)
+    return shlex.join([f"--{name}", path]) if path else ""
+
+
 def trains(experiment):
     """Whether BayesSim's variants are part of an experiment, at this budget."""
     setup = EXPERIMENTS[experiment]
@@ -202,6 +208,13 @@ def statistics_file(wildcards):
     return f"{RESULTS}/{wildcards.experiment}/bayessim/statistics/{statistic}.nc"
 
 
+def prediction_file(wildcards):
+    """The prediction of a run, where its experiment has that section."""
+    if EXPERIMENTS[wildcards.experiment].prediction is None:
+        return {}
+    return {"prediction": RUN.format(**wildcards) + "/prediction.nc"}
+
+
 def parts(wildcards):
     """What is gathered; learning curves take as long as all else, so they are of the first seed."""
     curves = wildcards.kind == "learning_curve"
@@ -249,6 +262,7 @@ def sections(*names):
 _SIMULATING = (
     "infer",
     "simulate",
+    "predict",
     "learning_curve",
     "tune",
     "training_set",

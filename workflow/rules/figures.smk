@@ -25,7 +25,7 @@ def figure_inputs(name):
             "statistics": lambda: all_statistics(experiment),
             "trained": lambda: variant_files(experiment, "density_model.nc"),
         }
-        for kind in ("posterior", "rollouts"):
+        for kind in ("posterior", "rollouts", "prediction"):
             if figure.of_each_run:
                 known[kind] = lambda kind=kind: (
                     f"{folder}/{wildcards.run}/seed{wildcards.seed}/{kind}.nc"

@@ -28,8 +28,37 @@ rule simulate:
         )
 
 
+rule predict:
+    input:
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        posterior=f"{RUN}/posterior.nc",
+    output:
+        f"{RUN}/prediction.nc",
+    log:
+        f"{RUN}/logs/predict.log",
+    benchmark:
+        f"{RUN}/benchmarks/predict.tsv"
+    threads: 1
+    resources:
+        mem_mb=growing(3000),
+        runtime=growing(30),
+    params:
+        file=experiment_file,
+        options=options("predict"),
+        code=code("predict"),
+    message:
+        "Predicting from a prefix: {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
+    shell:
+        pdsim(
+            "predict {params.file:q} --seed {wildcards.seed} "
+            "--trajectories {input.trajectories:q} --posterior {input.posterior:q} "
+            "--output {output:q}"
+        )
+
+
 rule evaluate:
     input:
+        unpack(prediction_file),
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         posterior=f"{RUN}/posterior.nc",
         rollouts=f"{RUN}/rollouts.nc",
@@ -48,18 +77,16 @@ rule evaluate:
         file=experiment_file,
         options=options("evaluate"),
         code=code("evaluate"),
-        reference=lambda wildcards, input: (
-            f"--reference {shlex.quote(input.reference)}"
-            if input.get("reference")
-            else ""
-        ),
+        prediction=lambda wildcards, input: named_file(input, "prediction"),
+        reference=lambda wildcards, input: named_file(input, "reference"),
     message:
         "Scoring {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
         pdsim(
             "evaluate {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
             "--trajectories {input.trajectories:q} --posterior {input.posterior:q} "
-            "--rollouts {input.rollouts:q} {params.reference} --output {output:q}"
+            "--rollouts {input.rollouts:q} {params.prediction} {params.reference} "
+            "--output {output:q}"
         )
 
 

@@ -1,0 +1,207 @@
+"""Held-out recordings predicted after their first frames, as the state-space model predicts them.
+
+A recording shows its first P frames. For each draw (θ, σ, q) of a posterior, the filter of marginal
+shooting (``pdsim.likelihood.marginal``) gives the state at the last window start s within these,
+
+    x_s | y_{<P} ~ N(x̂_s, P_s)
+
+to first order around the most likely states. One state is drawn from it and rolled out to the end
+of the recording, with process noise N(0, diag q²) after every window of h frames, where training
+had it, and sensor noise N(0, diag σ²) on what is observed. Over many draws this is the predictive
+distribution p(y_{≥P} | y_{<P}, training recordings).
+"""
+
+from collections.abc import Collection
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from pdsim.likelihood.config import LikelihoodConfig
+from pdsim.likelihood.marginal import MarginalProblem, windowed_problem
+from pdsim.likelihood.noise import noise_model
+from pdsim.likelihood.problem import Position
+from pdsim.likelihood.shooting import by_column
+from pdsim.systems.rollout import rollout
+from pdsim.systems.simulator import Simulator
+from pdsim.trajectories import inputs_of, select, window_length, windows
+
+# Gauss–Newton steps to the start, at least: after one the filter stands where the guess was.
+_ITERATIONS = 2
+# Numbers that a chunk of draws may hold in an array; and what keeps its random numbers apart from
+# those of an estimator with the same seed.
+_CHUNK, _STREAM = 4_000_000, 1234567
+
+
+class Prefix(NamedTuple):
+    """Held-out recordings, and what is known of their first frames.
+
+    Attributes:
+        problem: marginal likelihood of the first frames.
+        trajectories: the held-out recordings, whole.
+        frames: P, how many frames are seen.
+        length: h, frames of a window.
+    """
+
+    problem: MarginalProblem
+    trajectories: xr.Dataset
+    frames: int
+    length: int
+
+    @property
+    def begin(self) -> int:
+        """Frame at which the last window within the prefix starts."""
+        return self.length * ((self.frames - 2) // self.length)
+
+
+class Predictions(NamedTuple):
+    """Frames P, P + 1, … of every held-out recording.
+
+    Attributes:
+        channels: without sensor noise, (trajectory, draw, frame, channel).
+        observations: with it, (trajectory, draw, frame, measured channel).
+    """
+
+    channels: np.ndarray
+    observations: np.ndarray
+
+
+def prefix_of(
+    simulator: Simulator,
+    likelihood: LikelihoodConfig,
+    trajectories: xr.Dataset,
+    *,
+    frames: int,
+    inferred: Collection[str],
+    dtype=np.float64,
+) -> Prefix:
+    """Take the first frames of the held-out recordings.
+
+    Args:
+        trajectories: layout of ``pdsim.trajectories``, training recordings included: these give the
+            length of windows and, to draws without any of their own, the noise.
+        frames: P, fewer than the shortest held-out recording has.
+        inferred: names of the deviations that the draws have; where σ is not among them, it is the
+            white noise found in the training recordings, and q is 0.
+    """
+    train, test = select(trajectories, "train"), select(trajectories, "test")
+    kinds = {name.partition("_")[0] for name in inferred}
+    absent = {kind: None for kind in ("sensor", "process") if kind not in kinds}
+    config = likelihood.marginal.model_copy(update=absent)
+    length = window_length(train.sizes["time"], likelihood.window_count)
+    seen = test.isel(time=slice(0, frames)).assign_coords(
+        length=("trajectory", np.full(test.sizes["trajectory"], frames))
+    )
+    problem = windowed_problem(
+        simulator,
+        seen,
+        noise_model(config, simulator, train),
+        # A window that outlasts the prefix need not be simulated to its end.
+        length=min(length, frames - 1),
+        start_deviation=config.start,
+        combination="product",
+        iterations=max(config.iterations, _ITERATIONS),
+        dtype=dtype,
+    )
+    return Prefix(problem, test, frames, length)
+
+
+def predict(prefix: Prefix, physical: np.ndarray, *, seed: int) -> Predictions:
+    """Predict every held-out recording with every draw.
+
+    Args:
+        physical: (draw, M) values of all parameters of ``prefix.problem.space``, noise included.
+        seed: of all random numbers. Those of a draw and a recording depend on their numbers alone,
+            not on how many others there are.
+    """
+    problem, data = prefix.problem, prefix.trajectories
+    dtype = problem.start.dtype
+    first, total = prefix.begin, data.sizes["time"]
+    count = -(-(total - 1 - first) // prefix.length)
+    ahead = windows(inputs_of(data)[:, first:], prefix.length, count, 0.0)
+    within = np.arange(first + 1, total) < data["length"].values[:, None]
+    course = _Course(
+        inputs=by_column(ahead, dtype),
+        active=jnp.asarray(windows(within, prefix.length, count, False)),
+        first_time=(first + prefix.length * jnp.arange(count, dtype=dtype)) * problem.frame_time,
+    )
+    coordinates = np.asarray(problem.space.to_coordinates(np.asarray(physical, dtype)))
+    key = jax.random.fold_in(jax.random.key(seed), _STREAM)
+    size = within.size * len(problem.system.channels) * (1 + problem.start.shape[1])
+    chunk = min(max(_CHUNK // size, 1), len(coordinates))
+    parts = []
+    for begin in range(0, len(coordinates), chunk):
+        # The last chunk is filled up with copies: one shape is one compiled program.
+        number = np.minimum(np.arange(begin, begin + chunk), len(coordinates) - 1)
+        found = _predict(problem, course, coordinates[number], number, key, prefix.length)
+        kept = slice(prefix.frames - 1 - first, total - 1 - first)
+        parts.append([np.asarray(x[: len(coordinates) - begin, :, kept]) for x in found])
+    channels, observations = (np.concatenate(x) for x in zip(*parts, strict=True))
+    return Predictions(np.swapaxes(channels, 0, 1), np.swapaxes(observations, 0, 1))
+
+
+class _Course(NamedTuple):
+    """What acts from the last window start on, (h, trajectory, window) arrays.
+
+    Attributes:
+        active: whether a frame is within its recording.
+        first_time: (window,) [s].
+    """
+
+    inputs: tuple[jax.Array, ...]
+    active: jax.Array
+    first_time: jax.Array
+
+
+@partial(jax.jit, static_argnames="length")
+def _predict(problem: MarginalProblem, course: _Course, coordinates, numbers, key, length: int):
+    """Channels and observations of some draws, (draw, trajectory, frame, …) from frame s + 1 on."""
+    system, space, substeps = problem.simulator
+    nothing = jnp.zeros((len(coordinates), *problem.start_shooting().shape), coordinates.dtype)
+    position = Position(coordinates, nothing)
+    starts, filtered = problem.smoothed(position)
+    # The filter's last mean is one more Gauss–Newton step of the last window's start.
+    mean = starts[:, :, -1] + filtered.mean[:, :, -1]
+    values, vectors = jnp.linalg.eigh(filtered.covariance[:, :, -1])
+    # A state that is known has no variance, and rounding may leave less.
+    root = vectors * jnp.sqrt(jnp.maximum(values, 0.0))[..., None, :]
+    sigma, q = problem.noise.deviations(coordinates[:, space.dimension :])
+    count, dtype = len(course.first_time), coordinates.dtype
+
+    def one(coordinates, sigma, q, number, mean, root, trajectory, inputs, active):
+        keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(key, trajectory), number), 3)
+        start = mean + root @ jax.random.normal(keys[0], mean.shape, dtype)
+        jumps = q * jax.random.normal(keys[1], (count, len(mean)), dtype)
+        prepared = system.prepare(space.system_parameters(coordinates[: space.dimension]))
+
+        def window(state, ahead):
+            drive, active, first_time, jump = ahead
+            channels, end = rollout(
+                system,
+                prepared,
+                system.unpack(state),
+                drive,
+                frames=length,
+                frame_time=problem.frame_time,
+                substeps=substeps,
+                first_time=first_time,
+                active=active,
+            )
+            return system.pack(end) + jump, jnp.stack(channels, axis=-1)
+
+        turns = (tuple(x.T for x in inputs), active.T, course.first_time, jumps)
+        _, channels = jax.lax.scan(window, start * problem.state_scale, turns)
+        channels = channels.reshape(-1, channels.shape[-1])
+        measured = channels[:, jnp.array(problem.noise.channels)]
+        noise = sigma * jax.random.normal(keys[2], measured.shape, dtype)
+        return channels, measured + noise
+
+    recordings = jax.vmap(one, in_axes=(None, None, None, None, 0, 0, 0, 1, 1))
+    draws = jax.vmap(recordings, in_axes=(0, 0, 0, 0, 0, 0, None, None, None))
+    trajectories = jnp.arange(mean.shape[1])
+    return draws(
+        coordinates, sigma, q, numbers, mean, root, trajectories, course.inputs, course.active
+    )

@@ -1,0 +1,50 @@
+"""Stage ``predict``: predict held-out recordings after their first frames."""
+
+import numpy as np
+import xarray as xr
+
+from pdsim.config.slices import Predict
+from pdsim.likelihood.prediction import predict as predict_from
+from pdsim.likelihood.prediction import prefix_of
+from pdsim.runtime import device
+from pdsim.runtime.files import read_dataset, write_dataset
+from pdsim.systems.simulator import build_simulator
+
+
+def predict(options: Predict, *, seed: int, trajectories: str, posterior: str, output: str) -> None:
+    """Write ``predicted`` (frames beyond the prefix, process noise included) and
+    ``predicted_observation`` (the measured channels, with sensor noise too)."""
+    device.configure(options.precision)
+    simulator = build_simulator(options.simulator)
+    data, draws = read_dataset(trajectories), read_dataset(posterior, "posterior")
+    noise = read_dataset(posterior, "noise")
+    prefix = prefix_of(
+        simulator,
+        options.likelihood,
+        data,
+        frames=options.prediction.prefix,
+        inferred=[str(name) for name in noise.data_vars],
+        dtype=np.dtype(options.precision),
+    )
+    columns = [
+        (draws if name in draws else noise)[name].values.reshape(-1)
+        for name in prefix.problem.space.names
+    ]
+    found = predict_from(prefix, np.stack(columns, axis=1), seed=seed)
+    test = prefix.trajectories
+    dims = ("trajectory", "draw", "time")
+    result = xr.Dataset(
+        {
+            "predicted": ((*dims, "channel"), found.channels.astype(np.float32)),
+            "predicted_observation": ((*dims, "measured"), found.observations.astype(np.float32)),
+        },
+        coords={
+            "trajectory": test["trajectory"].values,
+            "draw": np.arange(len(columns[0])),
+            "time": test["time"].isel(time=slice(prefix.frames, None)),
+            "channel": test["channel"].values,
+            "measured": test["channel"].values[list(prefix.problem.noise.channels)],
+        },
+        attrs={"prefix": prefix.frames, "seed": seed},
+    )
+    write_dataset(output, result)
