@@ -112,7 +112,7 @@ def smoothed(log_weight: np.ndarray) -> tuple[np.ndarray, float]:
     """
     log_weight = log_weight - log_weight.max()
     count = len(log_weight)
-    size = int(min(_TAIL_SHARE * count, _TAIL_ROOTS * np.sqrt(count)))
+    size = int(np.ceil(min(_TAIL_SHARE * count, _TAIL_ROOTS * np.sqrt(count))))
     shape = np.nan
     if size >= _LEAST_TAIL:
         order = np.argsort(log_weight)

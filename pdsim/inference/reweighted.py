@@ -106,11 +106,15 @@ class Reweighted(Independent):
         iterations = max(round(share * self.iteration_count), 1)
         return GaussNewton(self.settings, self.particle_count, iterations)
 
+    def target(self, problem: Problem) -> Target:
+        """Return the density that samples are weighted by."""
+        return Target(problem, self.settings.defect_deviation[-1])
+
     def cost(self, problem: Problem) -> int:
         return self.descent(problem).cost(problem)
 
     def init(self, problem: Problem, seed: int) -> State:
-        dimension = _target(problem).dimension
+        dimension = self.target(problem).dimension
         return State(self.descent(problem).init(problem, seed), Samples.start(dimension))
 
     def advance(
@@ -142,7 +146,7 @@ class Reweighted(Independent):
         self, problem: Problem, position: Position, samples: Samples, random
     ) -> tuple[Samples, Info]:
         """Draw and weigh as many samples as an iteration of the descent costs."""
-        target, cost, spent = _target(problem), self.cost(problem), 0
+        target, cost, spent = self.target(problem), self.cost(problem), 0
         taken, rounds = len(samples.z), len(samples.drawn)
         a_round = self.settings.reweighting * self.particle_count * self.iteration_count / _ROUNDS
         if rounds == 0:
@@ -187,7 +191,9 @@ class Reweighted(Independent):
         random = np.random.default_rng(len(log_weight))
         chosen = importance.resampled(log_weight, self.particle_count, random)
         dtype = problem.start_shooting().dtype
-        return _target(problem).position(jnp.asarray(np.asarray(state.samples.z)[chosen], dtype))
+        return self.target(problem).position(
+            jnp.asarray(np.asarray(state.samples.z)[chosen], dtype)
+        )
 
     def diverging(self, problem: Problem, state: State) -> jax.Array:
         if len(state.samples.z) == 0:
@@ -204,10 +210,6 @@ class Reweighted(Independent):
             "pareto_k": shape * every,
             "effective": importance.effective_size(log_weight) * every,
         }
-
-
-def _target(problem: Problem) -> Target:
-    return Target(problem, 1.0)
 
 
 def _reweightable(problem: Problem) -> bool:

@@ -195,27 +195,37 @@ class MarginalProblem:
     def smoothed(self, position: Position) -> tuple[jax.Array, Filtered]:
         """Most likely window starts (particle, trajectory, window, S), scaled, and the filter's."""
         starts = self._settle(position)
-        return starts, self._filter(position, starts)[1]
+        _, q = self._deviations(position)
+        return starts, self._filtered(q, starts, self._windows(position, starts))
+
+    def marginal(self, position: Position) -> jax.Array:
+        """Return log p of each recording, (particle, trajectory)."""
+        sigma, q = self._deviations(position)
+        starts = self._guessed(position)
+
+        def step(_, carry):
+            starts, _ = carry
+            windows = self._windows(position, starts)
+            filtered = self._filtered(q, starts, windows)
+            return starts + _each(smooth)(windows, filtered), self._log_likelihood(sigma, filtered)
+
+        # What the last step leads to is not needed, but so the loop holds all there is to compile.
+        nothing = jnp.zeros(starts.shape[:2], starts.dtype)
+        return jax.lax.fori_loop(0, self.iterations + 1, step, (starts, nothing))[1]
+
+    def _guessed(self, position: Position) -> jax.Array:
+        guesses = self.guesses / self.state_scale
+        return jnp.broadcast_to(guesses, (position.parameters.shape[0], *guesses.shape))
 
     def _settle(self, position: Position) -> jax.Array:
         """Gauss–Newton steps over all window states, scaled units."""
-        count = position.parameters.shape[0]
-        guesses = self.guesses / self.state_scale
-        starts = jnp.broadcast_to(guesses, (count, *guesses.shape))
+        _, q = self._deviations(position)
 
         def step(_, starts):
             windows = self._windows(position, starts)
-            filtered = self._filtered(self._deviations(position)[1], starts, windows)
-            return starts + _each(smooth)(windows, filtered)
+            return starts + _each(smooth)(windows, self._filtered(q, starts, windows))
 
-        return jax.lax.fori_loop(0, self.iterations, step, starts)
-
-    def _filter(self, position: Position, starts: jax.Array) -> tuple[jax.Array, Filtered]:
-        """log p of each recording (particle, trajectory), and the filter's result."""
-        windows = self._windows(position, starts)
-        sigma, q = self._deviations(position)
-        filtered = self._filtered(q, starts, windows)
-        return self._log_likelihood(sigma, filtered), filtered
+        return jax.lax.fori_loop(0, self.iterations, step, self._guessed(position))
 
     def _log_likelihood(self, sigma: jax.Array, filtered: Filtered) -> jax.Array:
         normalisation = (self.counts * (jnp.log(sigma)[:, None] + _HALF_LOG_2PI)).sum(axis=-1)
@@ -307,9 +317,7 @@ class MarginalProblem:
 
 @jax.custom_vjp
 def _log_likelihood(problem: MarginalProblem, position: Position) -> jax.Array:
-    starts = problem._settle(position)
-    per_trajectory, _ = problem._filter(position, starts)
-    return combine_trajectories(per_trajectory, problem.combination)
+    return combine_trajectories(problem.marginal(position), problem.combination)
 
 
 def _expanded(problem: MarginalProblem, position: Position):
