@@ -57,12 +57,12 @@ def draw(request: Request) -> None:
 FIGURE = Figure(
     needs=("trajectories", "prediction"),
     sections=("title",),
-    caption="Probability integral transform of the predictions from a prefix: ranks of held-out "
-    "observations among the draws, sensor noise included, by channel and third of the horizon. If "
-    "recordings are distributed as predicted, histograms are flat; a bowl: the bands are too "
-    "narrow; a hump: too wide; a slope: the prediction is off to one side. The grey band holds 95 "
-    "% of the bins of independent ranks. Frames of one recording are not independent, so larger "
-    "departures are common: the band is a guide, not a test.",
+    caption="Probability integral transform of the predictions from a prefix: ranks of the "
+    "observations after it among the draws, sensor noise included, by channel and third of the "
+    "horizon. If recordings are distributed as predicted, histograms are flat; a bowl: the bands "
+    "are too narrow; a hump: too wide; a slope: the prediction is off to one side. The grey band "
+    "holds 95 % of the bins of independent ranks. Frames of one recording are not independent, so "
+    "larger departures are common: the band is a guide, not a test.",
     draw=draw,
     of_each_run=True,
     applies=predicted,

@@ -10,6 +10,8 @@ from pdsim.trajectories import channel_labels, is_position, is_test, window_titl
 
 # Recordings shown, at most.
 _SHOWN = 3
+# Range of an axis over that of the recordings.
+_ROOM = 2.0
 
 
 def draw(request: Request) -> None:
@@ -62,6 +64,14 @@ def draw(request: Request) -> None:
             axis.plot(time[:length], seen, color=style.RECORDING, linewidth=0.8, label="recording")
             if column == 0:
                 axis.set_ylabel(style.plain(labels[channel]))
+    for row, (channel, _) in enumerate(rows):
+        # Bands that run away would hide the recordings.
+        seen = data["observed"].values[test][..., channel]
+        seen = seen[np.isfinite(seen)]
+        if seen.size:
+            middle, half = (seen.max() + seen.min()) / 2, np.ptp(seen) / 2
+            half = max(_ROOM * half, 1e-6 * max(abs(middle), 1.0))
+            axes[row, 0].set_ylim(middle - half, middle + half)
     handles, texts = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside lower center", ncols=5)
     style.title(figure, f"{request.title} (prediction from the first {first} frames)")
@@ -71,10 +81,10 @@ def draw(request: Request) -> None:
 FIGURE = Figure(
     needs=("trajectories", "prediction"),
     sections=("title",),
-    caption="Held-out recordings (black) predicted after their first frames (grey): the state at "
+    caption="Recordings (black) predicted after their first frames (grey): the state at "
     "the end of these is inferred with each draw's own noise, then rolled out. The bands hold the "
     "parameters', the state's, the process's and the sensors' uncertainty, so 90 % of a recording "
-    "should be in the wider one.",
+    "should be in the wider one. Axes end at twice the range of the recordings.",
     draw=draw,
     of_each_run=True,
     applies=predicted,

@@ -203,6 +203,12 @@ MISTAKES = {
         },
         ["landscape", "link_1"],
     ),
+    "a prefix of everything": (
+        ("prediction",),
+        {"prefix": 400},
+        ["prediction.prefix", "has 400 frames", "at most 399"],
+    ),
+    "a prefix of one frame": (("prediction",), {"prefix": 1}, ["prediction.prefix", "2"]),
     "not a number": ((*LINK, "upper"), "wide", ["link_1.upper", "'wide'"]),
 }
 
@@ -280,6 +286,40 @@ def test_inference_options_hold_what_inference_uses_and_no_more(tmp_path, demo):
         (("precision",), "float32"),
     ):
         assert sliced("infer", changed(tmp_path, demo, key, value)) != text, key
+
+
+def test_a_prefix_needs_held_out_recordings_and_windows_even_for_single_shooting(tmp_path, demo):
+    demo["prediction"], test = {}, demo["recording"]["test"]
+    demo["recording"]["test"] = []
+    with pytest.raises(PdsimError, match=r"prediction: no recording is held out.*recording\.test"):
+        load_experiment(write(tmp_path, demo))
+    demo["recording"]["test"], demo["runs"] = test, demo["runs"][:1]
+    assert load_experiment(write(tmp_path, demo)).prediction.prefix == 40
+    demo["likelihood"]["window_count"] = 300
+    with pytest.raises(PdsimError, match=r"likelihood\.window_count.*use 200 or 399"):
+        load_experiment(write(tmp_path, demo))
+
+
+def test_predictions_depend_on_what_they_read_and_nothing_else_on_them(tmp_path, demo):
+    plain = load_experiment(write(tmp_path, demo))
+    experiment = changed(tmp_path, demo, ("prediction",), {"prefix": 30})
+    for stage in ("preprocess", "infer", "simulate", "evaluate", "learning_curve", "report"):
+        assert sliced(stage, plain) == sliced(stage, experiment), stage
+    text = sliced("predict", experiment)
+    demo["prediction"] = {"prefix": 30}
+    for key, value in (
+        (("likelihood", "noise_relative"), 0.2),
+        (("likelihood", "combination"), "product"),
+        (("runs", 0, "settings"), {"step_size": 0.02}),
+    ):
+        assert sliced("predict", changed(tmp_path, demo, key, value)) == text, key
+    for key, value in (
+        (("prediction", "prefix"), 31),
+        (("likelihood", "window_count"), 20),
+        (("likelihood", "marginal"), {"start": 1.0}),
+        (("simulator", "substeps"), 5),
+    ):
+        assert sliced("predict", changed(tmp_path, demo, key, value)) != text, key
 
 
 def test_a_run_s_name_alone_changes_no_estimation(tmp_path, demo):

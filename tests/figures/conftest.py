@@ -23,6 +23,7 @@ from pdsim.trajectories import trajectory_set
 FRAME_TIME = 0.02
 DRAWS = 24
 WINDOWS = 5
+PREFIX = 12
 TRUTH = np.array([1.5, 2.0])
 ESTIMATORS = (
     Identity("svgd_single", "svgd", "single"),
@@ -59,6 +60,7 @@ class Files(NamedTuple):
     trajectories: str
     posterior: dict[Identity, str]
     rollouts: dict[Identity, str]
+    prediction: dict[Identity, str]
     course: str
     metrics: str
     statistics: list[str]
@@ -103,11 +105,13 @@ def training_only(simulator, tmp_path_factory) -> Files:
 def write_files(folder: Path, simulator: Simulator, layout: Layout) -> Files:
     rng = np.random.default_rng(0)
     data = write_trajectories(folder / "trajectories.nc", simulator, layout, rng)
-    posteriors, rollouts = {}, {}
+    posteriors, rollouts, predictions = {}, {}, {}
     for identity in (*ESTIMATORS, *VARIANTS):
         run = folder / identity.run / "seed0"
         posteriors[identity] = str(run / "posterior.nc")
         rollouts[identity] = str(run / "rollouts.nc")
+        predictions[identity] = str(run / "prediction.nc")
+        write_prediction(predictions[identity], data)
         write_posterior(posteriors[identity], rollouts[identity], identity, simulator, data, rng)
     learned = [write_learned(folder, identity, rng) for identity in VARIANTS]
     course, metrics = write_scores(folder, data, rng)
@@ -116,6 +120,7 @@ def write_files(folder: Path, simulator: Simulator, layout: Layout) -> Files:
         str(folder / "trajectories.nc"),
         posteriors,
         rollouts,
+        predictions,
         course,
         metrics,
         [statistics for statistics, _ in learned],
@@ -216,6 +221,29 @@ def write_posterior(path, rollouts, identity, simulator, data, rng) -> None:
         tree["combinations"] = xr.Dataset({"ratio": (chain, ratio[None], {"units": "m/m"})})
     write_dataset(path, xr.DataTree.from_dict(tree))
     assert count == len(simulated)
+
+
+def write_prediction(path, data) -> None:
+    """The recordings themselves, scattered, with the first three channels measured."""
+    rng, test = np.random.default_rng(1), np.flatnonzero(data["split"].values == "test")
+    states = np.nan_to_num(data["states"].values[test, None, PREFIX:])
+    shape = (len(test), DRAWS, *states.shape[2:])
+    predicted = states + 0.05 * rng.normal(size=shape)
+    if len(test):
+        predicted[0, 0, 5:] = np.nan
+    observed = predicted + 0.01 * rng.normal(size=shape)
+    dims = ("trajectory", "draw", "time")
+    write_dataset(
+        path,
+        xr.Dataset(
+            {
+                "predicted": ((*dims, "channel"), predicted.astype(np.float32)),
+                "predicted_observation": ((*dims, "measured"), observed[..., :3]),
+            },
+            coords={"measured": data["channel"].values[:3]},
+            attrs={"prefix": PREFIX, "seed": 0},
+        ),
+    )
 
 
 def write_learned(folder, identity, rng) -> tuple[str, str]:

@@ -44,6 +44,7 @@ def request_of(name, files, stem, title=SECTIONS["title"]):
         "learning_curve": [files.course],
         "posterior": [files.posterior[member] for member in chosen],
         "rollouts": [files.rollouts[member] for member in chosen],
+        "prediction": [files.prediction[member] for member in chosen],
         "statistics": files.statistics,
         "trained": files.trained,
     }
@@ -182,6 +183,7 @@ def test_which_figures_an_experiment_has():
             "holds_out": True,
             "landscape": None,
             "bayessim": None,
+            "prediction": None,
             "simulator": SECTIONS["simulator"],
             "shows": lambda identity: identity.method == "csvgd",
         }
@@ -196,6 +198,9 @@ def test_which_figures_an_experiment_has():
     assert {name for name in NAMES if applies(name, SVGD, quick)} == always
     assert not applies("learning_curve", holds_out=False)
     assert applies("landscape", landscape=("link_1", "link_2"))
+    for name in ("prediction", "pit"):
+        assert applies(name, CSVGD, prediction=object())
+        assert not applies(name, SVGD, prediction=object())
     one = SimpleNamespace(parameters={"link_1": None})
     assert not applies("posteriors", simulator=one)
     learned = SECTIONS["bayessim"]
