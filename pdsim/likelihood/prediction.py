@@ -170,11 +170,16 @@ def _predict(problem: MarginalProblem, course: _Course, coordinates, numbers, ke
     root = vectors * jnp.sqrt(jnp.maximum(values, 0.0))[..., None, :]
     sigma, q = problem.noise.deviations(coordinates[:, space.dimension :])
     count, dtype = len(course.first_time), coordinates.dtype
+    # Random numbers of the start, the process and the sensors.
+    states, seen = mean.shape[-1], sigma.shape[-1]
+    sizes = (states, count * states, count * length * seen)
 
     def one(coordinates, sigma, q, number, mean, root, trajectory, inputs, active):
-        keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(key, trajectory), number), 3)
-        start = mean + root @ jax.random.normal(keys[0], mean.shape, dtype)
-        jumps = q * jax.random.normal(keys[1], (count, len(mean)), dtype)
+        own = jax.random.fold_in(jax.random.fold_in(key, trajectory), number)
+        # All at once: XLA takes a second to compile each call.
+        normal = jax.random.normal(own, (sum(sizes),), dtype)
+        start = mean + root @ normal[: sizes[0]]
+        jumps = q * normal[sizes[0] : -sizes[2]].reshape(count, len(mean))
         prepared = system.prepare(space.system_parameters(coordinates[: space.dimension]))
 
         def window(state, ahead):
@@ -196,8 +201,7 @@ def _predict(problem: MarginalProblem, course: _Course, coordinates, numbers, ke
         _, channels = jax.lax.scan(window, start * problem.state_scale, turns)
         channels = channels.reshape(-1, channels.shape[-1])
         measured = channels[:, jnp.array(problem.noise.channels)]
-        noise = sigma * jax.random.normal(keys[2], measured.shape, dtype)
-        return channels, measured + noise
+        return channels, measured + sigma * normal[-sizes[2] :].reshape(measured.shape)
 
     recordings = jax.vmap(one, in_axes=(None, None, None, None, 0, 0, 0, 1, 1))
     draws = jax.vmap(recordings, in_axes=(0, 0, 0, 0, 0, 0, None, None, None))

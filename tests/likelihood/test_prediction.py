@@ -135,25 +135,26 @@ def test_the_band_covers_its_level_and_one_of_half_the_noise_does_not(data, foun
     seen = observed(data) * last
     deviation = np.sqrt(0.9 * 0.1 / RUNS)
     assert abs(band_coverage(seen, found.observations, 0.9).value - 0.9) < 3 * deviation
-    narrow = predicted(data, sigma=SIGMA / 2, q=Q / 2)
-    assert band_coverage(seen, narrow.observations, 0.9).value < 0.9 - 10 * deviation
+    narrow = predicted(data, sigma=SIGMA / 2)
+    assert band_coverage(seen, narrow.observations, 0.9).value < 0.9 - 5 * deviation
 
 
 def test_a_draw_s_prediction_depends_on_the_seed_and_not_on_the_other_draws(data):
     few = data.isel(trajectory=[0, 1, 4])
-    found, fewer = predicted(few, draws=5), predicted(few, draws=3)
+    found, fewer = predicted(few, draws=6), predicted(few, draws=3)
     np.testing.assert_allclose(found.channels[:, :3], fewer.channels, rtol=1e-12)
     np.testing.assert_allclose(found.observations[:, :3], fewer.observations, rtol=1e-12)
-    assert np.abs(found.channels - predicted(few, draws=5, seed=1).channels).min() > 0
+    assert np.abs(found.channels - predicted(few, draws=6, seed=1).channels).min() > 0
 
 
 def test_chunks_change_nothing(data, monkeypatch):
     few = data.isel(trajectory=[0, 1, 4])
-    whole = predicted(few, draws=7)
-    monkeypatch.setattr("pdsim.likelihood.prediction._CHUNK", 3 * 2 * 40 * 2 * 3)
-    cut = predicted(few, draws=7)
-    np.testing.assert_allclose(whole.channels, cut.channels, rtol=1e-9)
-    np.testing.assert_allclose(whole.observations, cut.observations, rtol=1e-9)
+    whole = predicted(few, draws=6)
+    # Three draws: 30 frames of two recordings and two channels, with two tangents.
+    monkeypatch.setattr("pdsim.likelihood.prediction._CHUNK", 3 * 30 * 2 * 2 * 3)
+    cut = predicted(few, draws=5)
+    np.testing.assert_allclose(whole.channels[:, :5], cut.channels, rtol=1e-9)
+    np.testing.assert_allclose(whole.observations[:, :5], cut.observations, rtol=1e-9)
 
 
 def test_beyond_its_end_a_recording_is_held(data):
@@ -163,7 +164,7 @@ def test_beyond_its_end_a_recording_is_held(data):
     assert np.isfinite(after).all()
 
 
-@pytest.mark.parametrize("prefix", [2, 11, 12, FRAMES - 1])
+@pytest.mark.parametrize("prefix", [2, 11, 12])
 def test_prefixes_that_end_where_a_window_does(data, prefix):
     """Frames come from the prefix's end on, and the first window start is the prior's."""
     found = predicted(data.isel(trajectory=[0, 1, 2]), draws=3, prefix=prefix)
