@@ -122,8 +122,8 @@ class Summary(NamedTuple):
         p_value: of the chi-square test that bins are equally full.
         mean: of (r + ½)/(L + 1); ½ if neither too low nor too high draws prevail. Below ½ draws
             are too high.
-        spread: root mean square of r − L/2 over that of uniform ranks; above 1 draws are too narrow,
-            below 1 too wide.
+        spread: root mean square of r − L/2 over that of uniform ranks; above 1 draws are too
+            narrow, below 1 too wide.
     """
 
     inside: bool

@@ -143,7 +143,7 @@ class Generator:
                 **options,
             )
         sigma = np.ones(data.sizes["channel"])
-        sigma[list(self.noise.channels)] = self.noise.sensor
+        sigma[list(self.noise.channels)] = self.noise.deviations(jnp.zeros(0))[0]
         return shooting_problem(self.simulator, data, sigma, **options)
 
     def _motion(self, coordinates, start, pushes) -> np.ndarray:

@@ -44,7 +44,8 @@ class Figure:
 
     Attributes:
         needs: kinds of files: "trajectories", "posterior", "rollouts", "learning_curve",
-            "statistics", "trained", "calibration". Of a figure of one run, posterior and roll-outs are that run's.
+            "statistics", "trained", "calibration". Of a figure of one run, posterior and roll-outs
+            are that run's.
         sections: of the experiment's config; always with "title".
         caption: how to read it, for the report.
         draw: writes ``<stem>.pdf`` and ``<stem>.png``.

@@ -85,8 +85,8 @@ FIGURE = Figure(
     caption="Simulation-based calibration: data sets are drawn from the prior and the model, and "
     "each true parameter is ranked among the draws of its own posterior. Above, the share of ranks "
     "below a value less what uniform ranks have: a calibrated estimator stays within the grey band "
-    "at all values with 95 %. Below, the histograms: a bowl means draws that are too narrow, a hump "
-    "too wide ones, a slope draws that are too high or too low.",
+    "at all values with 95 %. Below, the histograms: a bowl means draws that are too narrow, a "
+    "hump too wide ones, a slope draws that are too high or too low.",
     draw=draw,
     applies=lambda experiment, budget, identity: bool(experiment.calibrated()),
 )

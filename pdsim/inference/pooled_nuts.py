@@ -128,12 +128,14 @@ class PooledNuts(SteppedChains):
         fit, sampler = state.sampler
         options = {"seed": seed, "until": until, "capacity": capacity}
         last = self.fit_iterations(problem)
-        if done.iterations < last:
+        # A fit may end before its iterations do: every start is then at its optimum.
+        if done.iterations < last and not self.fitter.finished(problem, fit):
             ends = last * self.fitter.cost(problem)
             fit, (info, _) = iterate(
                 self.fitter, problem, fit, done=done, **options | {"until": min(until, ends)}
             )
-            if done.iterations + len(info.evaluations) == last:
+            fitted = done.iterations + len(info.evaluations) == last
+            if fitted or self.fitter.finished(problem, fit):
                 sampler = self._start(problem, fit, seed)
             return ChainState(Phases(fit, sampler), state.trace), info._replace(own={})
         sampler, (info, (z, warm)) = iterate(self, problem, sampler, done=done, **options)

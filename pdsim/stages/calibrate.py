@@ -10,6 +10,7 @@ import logging
 import time
 from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
@@ -77,7 +78,10 @@ def calibrate(options: Calibrate, *, identity: Identity, trajectories: str, outp
     space = generator.space
     data = xr.Dataset(
         {
-            "truth": (("data_set", "parameter"), np.asarray(space.to_physical(truths))),
+            "truth": (
+                ("data_set", "parameter"),
+                np.asarray(space.to_physical(jnp.asarray(truths))),
+            ),
             **{key: (("data_set", "parameter"), columns[key]) for key in ("rank", "r_hat")},
             **{
                 key: ("data_set", columns[key])
