@@ -146,25 +146,28 @@ class Generator:
         sigma[list(self.noise.channels)] = self.noise.deviations(jnp.zeros(0))[0]
         return shooting_problem(self.simulator, data, sigma, **options)
 
-    def _motion(self, coordinates, start, pushes) -> np.ndarray:
-        """Channels without noise of frames 1, 2, …, (trajectory, frame, channel)."""
+    @cached_property
+    def _drive(self) -> tuple:
+        """Inputs, frames within, and time of each window, as ``_simulate`` has them."""
         template, count = self.template, self._window_count
         frames = template.sizes["time"]
         length = window_length(frames, count)
         within = np.arange(1, frames) < template["length"].values[:, None]
-        inputs = windows(inputs_of(template), length, count, 0.0)
-        frame_time = float(template.attrs["frame_time"])
-        shown = _simulate(
-            self.simulator,
-            *(np.asarray(x, self.precision) for x in (coordinates, start, pushes)),
-            tuple(np.asarray(np.moveaxis(inputs, 2, 0)[..., i], self.precision)
-                  for i in range(inputs.shape[-1])),
+        inputs = np.moveaxis(windows(inputs_of(template), length, count, 0.0), 2, 0)
+        time = float(template.attrs["frame_time"]) * length * np.arange(count)
+        return (
+            tuple(inputs[..., i].astype(self.precision) for i in range(inputs.shape[-1])),
             np.moveaxis(windows(within, length, count, False), 2, 0).astype(bool),
-            np.asarray(length * frame_time * np.arange(count), self.precision),
-            frame_time,
-        )  # fmt: skip
+            time.astype(self.precision),
+        )
+
+    def _motion(self, coordinates, start, pushes) -> np.ndarray:
+        """Channels without noise of frames 1, 2, …, (trajectory, frame, channel)."""
+        arrays = (np.asarray(x, self.precision) for x in (coordinates, start, pushes))
+        frame_time = float(self.template.attrs["frame_time"])
+        shown = _simulate(self.simulator, *arrays, *self._drive, frame_time)
         shown = np.moveaxis(np.asarray(shown, float), 0, 1)
-        return shown.reshape(len(start), count * length, -1)
+        return shown.reshape(len(start), -1, shown.shape[-1])
 
     def _guessed(self, observed: np.ndarray) -> np.ndarray:
         """States as a recording's are estimated; frame 0, which is not observed, has the start."""

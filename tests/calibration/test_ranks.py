@@ -13,9 +13,7 @@ def ranks_of(*, shift=0.0, width=1.0, number=NUMBER, seed=0):
     random = np.random.default_rng(seed)
     return np.stack(
         [
-            rank(
-                random.normal(size=1), shift + width * random.normal(size=(150, 1)), COUNT, random
-            )
+            rank(random.normal(size=1), shift + width * random.normal(size=(150, 1)), COUNT, random)
             for _ in range(number)
         ]
     )[:, 0]

@@ -12,7 +12,7 @@ from pdsim.runtime.errors import PdsimError
 from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.simulator import Simulator
 
-FRAMES, FRAME_TIME, WINDOWS, COUNT = 25, 0.05, 3, 3000
+FRAMES, FRAME_TIME, WINDOWS, COUNT = 25, 0.05, 3, 400
 LENGTH = 8
 COVARIANCE = np.array([[4e-4, 1e-4], [1e-4, 9e-3]])
 FIXED = {"mass": 0.7, "damping": 0.4, "gain": 1.3, "rest": 0.1}
@@ -30,9 +30,7 @@ def template(trajectories_of):
     states = 0.3 * random.normal(size=(FRAMES, 2))
     observed = states + 0.01
     observed[9:12, 0] = np.nan
-    made = trajectories_of(
-        Oscillator(), [observed], [states], FRAME_TIME, inputs=[force[:, None]]
-    )
+    made = trajectories_of(Oscillator(), [observed], [states], FRAME_TIME, inputs=[force[:, None]])
     made["start_covariance"][:] = COVARIANCE
     made["channel_derived"][:] = [False, True]
     return made
@@ -107,7 +105,7 @@ def test_single_shooting_s_data_start_where_it_is_known(template):
     seen = np.setdiff1d(np.arange(1, FRAMES), range(9, 12))
     mean, covariance = moments(template, 12.0, np.zeros((2, 2)), np.zeros(2), 0.02)
     agrees(rows[:, seen, 0], mean[seen - 1], covariance[np.ix_(seen - 1, seen - 1)])
-    assert rows[:, 1:, 1].std(axis=0).mean() == pytest.approx(0.3, rel=0.01)
+    assert rows[:, 1:, 1].std(axis=0).mean() == pytest.approx(0.3, rel=0.02)
 
 
 def test_truths_follow_the_prior(template):
