@@ -192,7 +192,7 @@ class PooledNuts(SteppedChains):
         if not self.settings.dense_mass:
             inverse_mass = jnp.diag(jnp.diagonal(inverse_mass))
         dual_init, _, _ = self._dual_averaging()
-        return Sampler(
+        sampler = Sampler(
             chain,
             dual_init(jnp.asarray(_STEP_SIZE, z.dtype)),
             _no_moments(z.shape[1], z.dtype),
@@ -201,6 +201,8 @@ class PooledNuts(SteppedChains):
             jnp.array(_WINDOW),
             jnp.array(0),
         )
+        # Types as after an iteration: weak ones would compile the whole loop a second time.
+        return jax.tree.map(lambda x: jnp.asarray(x, jnp.result_type(x)), sampler)
 
     def step(self, key: jax.Array, problem: Problem, state: Sampler) -> tuple[Sampler, Info]:
         from blackjax.mcmc import nuts
