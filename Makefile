@@ -7,12 +7,12 @@ SNAKEMAKE := $(BIN)/snakemake --profile workflow/profiles/workstation
 FORMATTED := Snakefile workflow/rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo synthetic modes pendulum pendubot bayessim tune test lint bench document lock clean
+.PHONY: help install demo synthetic modes pendulum pendubot bayessim tune calibration test lint bench document lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
-	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | bayessim | tune"
+	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | bayessim | tune | calibration"
 	@echo "  e.g. $(SNAKEMAKE) pendulum --config budget=quick"
 
 # Every job imports pdsim; not everywhere does the first one save what it compiled.
@@ -46,6 +46,9 @@ bayessim: $(READY) ## Train BayesSim's likelihood-free variants where an experim
 
 tune: $(READY) ## Repeat the searches that chose the settings in the config
 	$(SNAKEMAKE) tune
+
+calibration: $(READY) ## Check every estimator by simulated data sets; hours
+	$(SNAKEMAKE) calibration
 
 test: $(READY) ## Run the tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder

@@ -26,6 +26,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/recordings.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/bayessim.smk"
+include: "workflow/rules/calibration.smk"
 include: "workflow/rules/metrics.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/summary.smk"
@@ -33,7 +34,7 @@ include: "workflow/rules/summary.smk"
 
 # The targets: one for each group of experiments in config/config.yaml, or the one experiment asked
 # for by --config experiment=<file>. The first is the default.
-taken = {rule.name for rule in workflow.rules} | {"bayessim", "tune"}
+taken = {rule.name for rule in workflow.rules} | {"bayessim", "tune", "calibration"}
 for group in GROUPS:
     if group in taken:
         raise WorkflowError(
@@ -77,3 +78,19 @@ rule tune:
         ],
     message:
         "Every search is up to date"
+
+
+# Simulation-based calibration of every experiment that asks for it: snakemake calibration
+rule calibration:
+    input:
+        [
+            path
+            for experiment in EXPERIMENTS
+            if calibration_files(experiment)
+            for path in (
+                f"{RESULTS}/{experiment}/tables/calibration.csv",
+                f"{RESULTS}/{experiment}/figures/sbc.png",
+            )
+        ],
+    message:
+        "Every calibration is up to date"

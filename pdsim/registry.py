@@ -17,6 +17,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "ibm",
         "camera",
         "table",
+        "simulated",
     ),
     "inference": (
         "emcee",
@@ -59,6 +60,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "calibration",
         "bayessim_densities",
         "bayessim_posteriors",
+        "sbc",
     ),
 }
 # Metrics that are followed over the course of an estimation, which takes as long as all others.

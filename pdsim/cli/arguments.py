@@ -28,7 +28,7 @@ exit codes: 0 done, 1 a bug (with a stack trace), 2 something to mend (the messa
 
 # Kinds of files a figure may need; of the first two there is one.
 PLOT_FILES = ("trajectories", "learning_curve", "posterior", "rollouts", "prediction",
-              "statistics", "trained")  # fmt: skip
+              "statistics", "trained", "calibration")  # fmt: skip
 
 
 def _experiment(parser: argparse.ArgumentParser) -> None:
@@ -158,10 +158,15 @@ def parser() -> argparse.ArgumentParser:
     _run(p)
     _files(p, "trajectories", "posterior", "output")
 
-    p = verb("gather", "Metrics of all runs, or their learning curves or searches, into one file.")
+    p = verb(
+        "gather", "Metrics of all runs, their learning curves, searches or ranks, into one file."
+    )
     p.add_argument("parts", nargs="+", metavar="FILE")
-    p.add_argument("--kind", choices=("metrics", "learning_curve", "tuning"), default="metrics")
-    p.add_argument("--output", required=True, metavar="FILE", help="for tuning: without suffix")
+    p.add_argument("--kind", choices=("metrics", "learning_curve", "tuning", "calibration"),
+                   default="metrics")  # fmt: skip
+    p.add_argument(
+        "--output", required=True, metavar="FILE", help="for tuning and calibration: without suffix"
+    )
 
     p = verb("table", "Metrics to the tables, each as CSV, Markdown and LaTeX.")
     _experiment(p)
@@ -174,6 +179,11 @@ def parser() -> argparse.ArgumentParser:
     p = verb("tune", "Search an estimator's settings on the training recordings alone.")
     _experiment(p)
     p.add_argument("--run", required=True, help="name of a run that has something to search")
+    _files(p, "trajectories", "output")
+
+    p = verb("calibrate", "Rank true parameters among an estimator's draws, over many data sets.")
+    _experiment(p)
+    p.add_argument("--run", required=True, help="name of a run with single or marginal shooting")
     _files(p, "trajectories", "output")
 
     p = verb("plot", "Draw a figure as PDF and PNG.")

@@ -35,6 +35,10 @@ def _gather(a: argparse.Namespace) -> None:
         from pdsim.stages import tune
 
         return tune.gather(a.parts, a.output)
+    if a.kind == "calibration":
+        from pdsim.tables import calibration
+
+        return calibration.gather(a.parts, a.output)
     from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS, gather
 
     return gather(
@@ -207,6 +211,20 @@ def _tune(a: argparse.Namespace, experiment) -> None:
     )
 
 
+def _calibrate(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.calibrate import calibrate
+
+    identity = experiment.run(a.run).identity
+    if identity not in experiment.calibrated():
+        raise PdsimError(
+            f"{a.run}: not to be calibrated: the experiment has no section calibration, or this "
+            "run has multiple shooting"
+        )
+    calibrate(
+        _options(a, experiment), identity=identity, trajectories=a.trajectories, output=a.output
+    )
+
+
 def _table(a: argparse.Namespace, experiment) -> None:
     from pdsim.stages.table import write_table_3, write_tables
 
@@ -266,6 +284,7 @@ _OF_AN_EXPERIMENT: dict[str, Callable[[argparse.Namespace, Any], None]] = {
     "evaluate": _evaluate,
     "learning-curve": _learning_curve,
     "tune": _tune,
+    "calibrate": _calibrate,
     "table": _table,
     "plot": _plot,
     "report": _report,

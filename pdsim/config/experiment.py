@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from pdsim import registry
 from pdsim.bayessim.config import BayesSimConfig
+from pdsim.calibration.config import CalibrationConfig
 from pdsim.config.messages import close_name, explain, read_yaml
 from pdsim.config.runs import BudgetConfig, Run, TuningConfig
 from pdsim.config.section import Name, Section
@@ -55,6 +56,9 @@ class ExperimentConfig(Section):
     landscape: tuple[str, str] | None = Field(
         None, description="two parameters to draw the likelihood over; every truth must be known"
     )
+    calibration: CalibrationConfig | None = Field(
+        None, description="simulation-based calibration of the runs; left out: none"
+    )
     _folder: Path = PrivateAttr(Path())
 
     @model_validator(mode="after")
@@ -83,6 +87,11 @@ class ExperimentConfig(Section):
                 raise ValueError(
                     f"landscape needs two different estimated parameters (unknown: {unknown})"
                 )
+        if self.calibration is not None and not self.calibrated():
+            raise ValueError(
+                "calibration: no run has marginal or single shooting; the gaps of multiple "
+                "shooting are no model that data could be simulated from"
+            )
         return self
 
     @property
@@ -98,6 +107,12 @@ class ExperimentConfig(Section):
         """BayesSim's variants as runs."""
         names = self.bayessim.variants() if self.bayessim else []
         return [Identity(f"bayessim_{name}", "bayessim", "none") for name in names]
+
+    def calibrated(self) -> list[Identity]:
+        """Runs whose own model data can be simulated from, if calibration is asked for."""
+        if self.calibration is None:
+            return []
+        return [run.identity for run in self.runs if run.shooting != "multiple"]
 
     def identity(self, name: str) -> Identity:
         """Return the run of that name, or say which there are."""
@@ -157,10 +172,6 @@ class ExperimentConfig(Section):
 
         return build_system(self.simulator)
 
-    def defaults(self) -> dict[str, float]:
-        """Default of every parameter of the system."""
-        return {name: entry.default for name, entry in self.system().parameters.items()}
-
     def quantities(self) -> dict[str, list[tuple[str, str, str]]]:
         """Name, unit and kind of the system's state, channels and inputs."""
         system = self.system()
@@ -212,6 +223,7 @@ def _check_with_system(experiment: ExperimentConfig) -> None:
         )
     _check_truth(experiment, system)
     _check_bayessim(experiment, system, observed)
+    _check_calibration(experiment)
     windows = recording.resolve(None, 1.0)
     if experiment.prediction is not None:
         _check_prediction(experiment, system)
@@ -256,6 +268,17 @@ def _check_bayessim(experiment: ExperimentConfig, system, observed: set[str]) ->
     if len(lengths) > 1:
         raise PdsimError(
             f"bayessim: training windows of one length are needed, not {sorted(lengths)} frames"
+        )
+
+
+def _check_calibration(experiment: ExperimentConfig) -> None:
+    """Refuse a mixture over recordings, which is no density of all of them."""
+    windows = experiment.recording.resolve(None, 1.0)
+    several = sum(window.split == "train" for window in windows) > 1
+    if experiment.calibration and several and experiment.likelihood.combination == "sum":
+        raise PdsimError(
+            "calibration: the sum over recordings (likelihood.combination) is no density that "
+            "data could be drawn from; choose product, or train on one window"
         )
 
 

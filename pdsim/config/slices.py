@@ -7,6 +7,7 @@ rule. What a slice holds shows in that JSON, so this file is in no fingerprint o
 from typing import TYPE_CHECKING, Any, Literal
 
 from pdsim.bayessim.config import BayesSimConfig
+from pdsim.calibration.config import CalibrationConfig
 from pdsim.config.runs import Run, RunChoice, TuningConfig, WorkConfig
 from pdsim.config.section import Section
 from pdsim.likelihood.config import LikelihoodConfig, MarginalConfig, PredictionConfig
@@ -20,10 +21,10 @@ Precision = Literal["float64", "float32"]
 
 
 class Record(Section):
-    """Of ``record``; the system's defaults by parameter."""
+    """Of ``record``."""
 
     recording: RecordingConfig
-    defaults: dict[str, float]
+    system: SystemChoice
 
 
 class Preprocess(Section):
@@ -70,6 +71,15 @@ class Tune(Evaluate):
     tuning: TuningConfig
     searched: Run
     trials: tuple[dict[str, Any], ...]
+
+
+class Calibrate(Simulate):
+    """Of ``calibrate``."""
+
+    recording: RecordingConfig
+    likelihood: LikelihoodConfig
+    run: RunChoice
+    calibration: CalibrationConfig
 
 
 class TrainingSet(Simulate):
@@ -119,6 +129,7 @@ SLICES: dict[str, type[Section]] = {
     "evaluate": Evaluate,
     "learning_curve": Evaluate,
     "tune": Tune,
+    "calibrate": Calibrate,
     "training_set": TrainingSet,
     "statistics": Statistics,
     "train": Statistics,
@@ -135,6 +146,7 @@ _PARTS = {
 }
 
 
+_OF_A_RUN = ("infer", "tune", "calibrate")
 # What the likelihood's section says where a stage does not look.
 _UNREAD = {"window_count": 10, "marginal": MarginalConfig()}
 _NOISE_ALONE = _UNREAD | {"combination": "sum"}
@@ -153,7 +165,7 @@ def _likelihood(stage: str, experiment: "ExperimentConfig", run: str) -> Likelih
         # Runs without a noise of their own take the white noise that was found.
         unread = _UNREAD_WITH["marginal"] | {"combination": "sum"}
         return experiment.likelihood.model_copy(update=unread)
-    shooting = experiment.run(run).shooting if stage in ("infer", "tune") else "single"
+    shooting = experiment.run(run).shooting if stage in _OF_A_RUN else "single"
     unread = _UNREAD_WITH[shooting]
     return experiment.likelihood.model_copy(update=unread)
 
@@ -186,7 +198,7 @@ def slice_of(stage: str, experiment: "ExperimentConfig", *, run: str = "", budge
             values[name] = BayesSimConfig.model_validate(kept)
         elif name == "system":
             values[name] = experiment.simulator.choice
-        elif name in ("defaults", "quantities", "unit"):
+        elif name in ("quantities", "unit"):
             values[name] = getattr(experiment, name)()
         else:
             values[name] = getattr(experiment, name)

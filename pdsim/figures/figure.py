@@ -44,7 +44,8 @@ class Figure:
 
     Attributes:
         needs: kinds of files: "trajectories", "posterior", "rollouts", "prediction",
-            "learning_curve", "statistics", "trained". Of a figure of one run, the second to fourth
+            "learning_curve", "statistics", "trained", "calibration". Of a figure of one run, the
+            second to fourth
             are that run's.
         sections: of the experiment's config; always with "title".
         caption: how to read it, for the report.

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from pdsim.likelihood.problem import Position, Problem
 
@@ -189,7 +190,8 @@ def iterate(estimator, problem, state, *, seed: int, done: Done, until: int, cap
         cost=estimator.cost(problem),
     )
     count = int(count)
-    return state, jax.tree.map(lambda all_rows: all_rows[:count], rows)
+    # As NumPy arrays: each new length of a slice would be a program of its own.
+    return state, jax.tree.map(lambda all_rows: np.asarray(all_rows)[:count], rows)
 
 
 @partial(jax.jit, static_argnames=("estimator", "length", "cost"))

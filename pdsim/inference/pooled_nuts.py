@@ -126,12 +126,14 @@ class PooledNuts(SteppedChains):
         fit, sampler = state.sampler
         options = {"seed": seed, "until": until, "capacity": capacity}
         last = self.fit_iterations(problem)
-        if done.iterations < last:
+        # A fit may end before its iterations do: every start is then at its optimum.
+        if done.iterations < last and not self.fitter.finished(problem, fit):
             ends = last * self.fitter.cost(problem)
             fit, (info, _) = iterate(
                 self.fitter, problem, fit, done=done, **options | {"until": min(until, ends)}
             )
-            if done.iterations + len(info.evaluations) == last:
+            fitted = done.iterations + len(info.evaluations) == last
+            if fitted or self.fitter.finished(problem, fit):
                 sampler = self._start(problem, fit, seed)
             return ChainState(Phases(fit, sampler), state.trace), info._replace(own={})
         sampler, (info, (z, warm)) = iterate(self, problem, sampler, done=done, **options)
@@ -188,7 +190,7 @@ class PooledNuts(SteppedChains):
         if not self.settings.dense_mass:
             inverse_mass = jnp.diag(jnp.diagonal(inverse_mass))
         dual_init, _, _ = self._dual_averaging()
-        return Sampler(
+        sampler = Sampler(
             chain,
             dual_init(jnp.asarray(_STEP_SIZE, z.dtype)),
             _no_moments(z.shape[1], z.dtype),
@@ -197,6 +199,8 @@ class PooledNuts(SteppedChains):
             jnp.array(_WINDOW),
             jnp.array(0),
         )
+        # Types as after an iteration: weak ones would compile the whole loop a second time.
+        return jax.tree.map(lambda x: jnp.asarray(x, jnp.result_type(x)), sampler)
 
     def step(self, key: jax.Array, problem: Problem, state: Sampler) -> tuple[Sampler, Info]:
         from blackjax.mcmc import nuts

@@ -49,6 +49,7 @@ def run(
     fingerprint: str = "",
     checkpoint: str | Path | None = None,
     resume: str = "auto",
+    report: bool = True,
 ) -> RunResult:
     """Run an estimator until its budget is spent, or until it has converged.
 
@@ -63,6 +64,7 @@ def run(
             result is on disk.
         resume: "auto" continues from a checkpoint of this problem and ignores, with a warning,
             one of another; "require" refuses to start without; "never" starts afresh.
+        report: whether to tell of progress; a caller with many runs tells of its own.
 
     Raises:
         PdsimError: the budget does not pay for one iteration; ``require`` without a usable
@@ -83,11 +85,12 @@ def run(
     marks = [estimator.particle_count * early for early in _EARLY if early < chunk_size]
     ended = "budget"
     done = _done(history)
-    with Progress(total, done.evaluations, "evaluations") as progress:
+    with Progress(total, done.evaluations, "evaluations", shown=report) as progress:
         while done.evaluations + cost <= total:
             if estimator.finished(problem, state):
                 ended = "converged"
-                log.info("converged after %d of %d evaluations", done.evaluations, total)
+                level = logging.INFO if report else logging.DEBUG
+                log.log(level, "converged after %d of %d evaluations", done.evaluations, total)
                 break
             if seconds is not None and done.iterations > 0 and spent >= seconds:
                 ended = "time"

@@ -9,6 +9,6 @@ A source is a module with
 - ``files(config, folder)``, the raw file of each run, and
 - ``read(config, run, path, system)``, one whole run as a ``Recording``,
 
-and, if it makes its recordings itself, ``make(config, defaults, folder)`` and ``made(folder)``.
+and, if it makes its recordings itself, ``make(config, system, folder)`` and ``made(folder)``.
 What happens to every recording, windows and start states, is in ``cut``.
 """

@@ -171,12 +171,9 @@ def population(config: Config) -> PopulationConfig | None:
     return config.camera.population
 
 
-def make(config: Config, defaults: Mapping[str, float], folder: Path) -> None:
-    """Record every run into a folder: ``<run>.csv`` in the IBM format, and the truth.
-
-    Args:
-        defaults: of the system's parameters.
-    """
+def make(config: Config, system: System, folder: Path) -> None:
+    """Record every run into a folder: ``<run>.csv`` in the IBM format, and the truth."""
+    defaults = {name: parameter.default for name, parameter in system.parameters.items()}
     truth = {}
     for run in range(config.camera.run_count):
         values = {**defaults, **run_parameters(config.camera, run)}

@@ -45,7 +45,7 @@ def cut(
     Raises:
         PdsimError: the states cannot be had from the channels.
     """
-    places = _places(system)
+    places = position_columns(system)
     margin = 2 * smoothing.frames
     least, most = (0, run.frames) if sight is None else sight
     low, high = max(first - margin, least), min(last + margin, most)
@@ -63,7 +63,7 @@ def cut(
             f"{run.source}: in frames {first}:{last} of run {run.run} a position was not observed "
             "at all; choose another window"
         )
-    filled = _filled(position)
+    filled = filled_gaps(position)
     derived = []
     if derive_velocities:
         for column, (_, rate) in enumerate(places):
@@ -73,7 +73,7 @@ def cut(
     if measured_states:
         names = [channel.name for channel in system.channels]
         columns = [names.index(quantity.name) for quantity in system.state]
-        states = _filled(observed[:, columns])
+        states = filled_gaps(observed[:, columns])
         covariance = np.diag(white_noise(run.observed[None][..., columns]) ** 2)
     else:
         if len(filled) < smoothing.frames:
@@ -98,7 +98,7 @@ def cut(
     )
 
 
-def _places(system: System) -> list[tuple[int, int | None]]:
+def position_columns(system: System) -> list[tuple[int, int | None]]:
     """Of each position among the channels: its column, and that of its velocity if observed.
 
     The state must be positions and then, in the same order, their velocities, and the positions
@@ -119,7 +119,7 @@ def _places(system: System) -> list[tuple[int, int | None]]:
     ]
 
 
-def _filled(columns: np.ndarray) -> np.ndarray:
+def filled_gaps(columns: np.ndarray) -> np.ndarray:
     """Fill what was not observed by interpolation over time; the ends are held."""
     if np.isfinite(columns).all():
         return columns

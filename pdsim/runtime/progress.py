@@ -18,15 +18,18 @@ class Progress:
         done: how much of it was done before (by an earlier, interrupted run).
         unit: what is counted.
         interval: least time between two lines of a log [s].
+        shown: whether to report at all.
     """
 
-    def __init__(self, total: int, done: int, unit: str, interval: float = 10.0):
+    def __init__(
+        self, total: int, done: int, unit: str, interval: float = 10.0, *, shown: bool = True
+    ):
         self._total, self._first, self._done = total, done, done
-        self._unit, self._interval = unit, interval
+        self._unit, self._interval, self._shown = unit, interval, shown
         self._began = self._reported = time.monotonic()
         self._bar = (
             tqdm(total=total, initial=done, unit=f" {unit}", dynamic_ncols=True)
-            if sys.stderr.isatty()
+            if shown and sys.stderr.isatty()
             else None
         )
 
@@ -36,6 +39,8 @@ class Progress:
     def advance(self, amount: int, **numbers: float) -> None:
         """Count ``amount`` more, and show the numbers."""
         self._done += amount
+        if not self._shown:
+            return
         shown = {name: f"{value:.4g}" for name, value in numbers.items()}
         if self._bar is not None:
             self._bar.set_postfix(shown, refresh=False)

@@ -21,6 +21,8 @@ EXPERIMENTS = (
     "ibm_chaotic",
     "two_lengths",
     "pendubot",
+    "calibration_oscillator",
+    "calibration_pendulum",
 )
 
 
@@ -48,6 +50,7 @@ def test_the_workflow_s_config_is_valid(root):
     jsonschema.validate(values, json.loads(schemas()["config.schema.json"]))
     settings = workflow_config(values, "config/config.yaml")
     groups = {"demo", "synthetic", "modes", "two_lengths", "pendulum", "pendubot"}
+    groups |= {"estimators"}
     assert set(settings.groups) == groups
 
 

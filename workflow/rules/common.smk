@@ -267,6 +267,7 @@ _SIMULATING = (
     "tune",
     "training_set",
     "condition",
+    "calibrate",
 )
 _READING = ("record", "preprocess")
 
@@ -276,13 +277,16 @@ def code(stage, figure=""):
 
     def fingerprint(wildcards):
         setup = EXPERIMENTS[wildcards.experiment]
-        estimates = stage in ("infer", "tune")
+        estimates = stage in ("infer", "tune", "calibrate")
+        simulates = stage in _SIMULATING or (
+            stage == "record" and setup.recording.source == "simulated"
+        )
         # A figure that is given the simulator may simulate.
         drawn = figure and "simulator" in FIGURES[figure].sections
         return code_fingerprint(
             *modules(
                 stage,
-                system=setup.simulator.system if stage in _SIMULATING or drawn else "",
+                system=setup.simulator.system if simulates or drawn else "",
                 method=setup.run(wildcards.run).method if estimates else "",
                 source=setup.recording.source if stage in _READING else "",
                 figure=figure,

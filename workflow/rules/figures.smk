@@ -23,6 +23,7 @@ def figure_inputs(name):
             "trajectories": lambda: f"{folder}/trajectories.nc",
             "learning_curve": lambda: f"{folder}/learning_curve.csv",
             "statistics": lambda: all_statistics(experiment),
+            "calibration": lambda: calibration_files(experiment),
             "trained": lambda: variant_files(experiment, "density_model.nc"),
         }
         for kind in ("posterior", "rollouts", "prediction"):

@@ -1,0 +1,1 @@
+"""Simulation-based calibration: whether an estimator's draws are those of the posterior."""

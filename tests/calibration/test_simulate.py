@@ -1,0 +1,122 @@
+"""The law of the simulated data sets of a linear oscillator, against closed form."""
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+from pdsim.calibration.simulate import Generator
+from pdsim.likelihood.config import LikelihoodConfig
+from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.recordings.smoothing import Smoothing
+from pdsim.runtime.errors import PdsimError
+from pdsim.systems.oscillator import Oscillator
+from pdsim.systems.simulator import Simulator
+
+FRAMES, FRAME_TIME, WINDOWS, COUNT = 25, 0.05, 3, 400
+LENGTH = 8
+COVARIANCE = np.array([[4e-4, 1e-4], [1e-4, 9e-3]])
+FIXED = {"mass": 0.7, "damping": 0.4, "gain": 1.3, "rest": 0.1}
+SPACE = ParameterSpace(
+    (Parameter("stiffness", 8.0, 16.0, "N/m", sets=("stiffness",)),), tuple(FIXED.items())
+)
+# Of stiffness, σ and q of both state variables.
+POINT = np.array([0.5, 0.4, 0.6, 0.7])
+
+
+@pytest.fixture(scope="module")
+def template(trajectories_of):
+    random = np.random.default_rng(1)
+    force = np.repeat(random.uniform(-5, 5, 5), 5)
+    states = 0.3 * random.normal(size=(FRAMES, 2))
+    observed = states + 0.01
+    observed[9:12, 0] = np.nan
+    made = trajectories_of(Oscillator(), [observed], [states], FRAME_TIME, inputs=[force[:, None]])
+    made["start_covariance"][:] = COVARIANCE
+    made["channel_derived"][:] = [False, True]
+    return made
+
+
+def generator(template, shooting="marginal", **likelihood):
+    marginal = {"start": 2.0, "process": [0.1, 3.0]}
+    config = {"combination": "product", "window_count": WINDOWS, "marginal": marginal}
+    return Generator(
+        simulator=Simulator(Oscillator(), SPACE, 20),
+        template=template,
+        likelihood=LikelihoodConfig.model_validate(config | likelihood),
+        shooting=shooting,
+        smoothing=Smoothing(7, 3),
+        precision="float64",
+    )
+
+
+def moments(template, stiffness, start_covariance, q, sigma):
+    """Mean (frame,) and covariance (frame, frame) of the measured positions of frames 1, 2, …"""
+    mass = FIXED["mass"]
+    mean, size = template["start"].values[0].copy(), FRAMES - 1
+    # The state is linear in the standard normal variables of start and pushes.
+    root = np.zeros((2, 2 + 2 * WINDOWS))
+    root[:, :2] = np.linalg.cholesky(start_covariance) if start_covariance.any() else 0.0
+    means, roots = np.empty(size), np.empty((size, root.shape[1]))
+    for frame in range(size):
+        push = FIXED["gain"] * template["inputs"].values[0, frame, 0]
+        generator = np.zeros((3, 3))
+        generator[0, 1] = 1.0
+        generator[1] = [-stiffness / mass, -FIXED["damping"] / mass,
+                        (push + stiffness * FIXED["rest"]) / mass]  # fmt: skip
+        whole = expm(generator * FRAME_TIME)
+        mean, root = whole[:2, :2] @ mean + whole[:2, 2], whole[:2, :2] @ root
+        means[frame], roots[frame] = mean[0], root[0]
+        if (frame + 1) % LENGTH == 0:
+            column = 2 + 2 * (frame // LENGTH)
+            root[:, column : column + 2] = np.diag(q)
+    return means, roots @ roots.T + sigma**2 * np.eye(size)
+
+
+def drawn(made, point):
+    random = np.random.default_rng(0)
+    return np.stack([made.data_set(point, random)["observed"].values[0] for _ in range(COUNT)])
+
+
+def agrees(rows, mean, covariance):
+    """Within five deviations of the Monte Carlo error, everywhere."""
+    deviation = np.sqrt(np.diag(covariance))
+    assert np.abs((rows.mean(axis=0) - mean) / deviation).max() < 5 / np.sqrt(COUNT)
+    scale = np.outer(deviation, deviation)
+    assert np.abs((np.cov(rows.T) - covariance) / scale).max() < 5 * np.sqrt(2 / COUNT)
+
+
+def test_marginal_data_have_the_moments_of_the_state_space_model(template):
+    made = generator(template)
+    assert made.space.names == ("stiffness", "sensor_x", "process_x", "process_dx")
+    stiffness, sigma, *q = np.asarray(made.space.to_physical(POINT))
+    rows = drawn(made, POINT)
+    # Nothing is seen where the template has nothing, and derived channels are no data.
+    assert np.isnan(rows[:, 9:12, 0]).all()
+    assert np.isnan(rows[..., 1]).all()
+    seen = np.setdiff1d(np.arange(1, FRAMES), range(9, 12))
+    mean, covariance = moments(template, stiffness, 4 * COVARIANCE, q, sigma)
+    agrees(rows[:, seen, 0], mean[seen - 1], covariance[np.ix_(seen - 1, seen - 1)])
+
+
+def test_single_shooting_s_data_start_where_it_is_known(template):
+    made = generator(template, "single", noise={"x": 0.02, "dx": 0.3})
+    assert made.space.names == ("stiffness",)
+    rows = drawn(made, POINT[:1])
+    seen = np.setdiff1d(np.arange(1, FRAMES), range(9, 12))
+    mean, covariance = moments(template, 12.0, np.zeros((2, 2)), np.zeros(2), 0.02)
+    agrees(rows[:, seen, 0], mean[seen - 1], covariance[np.ix_(seen - 1, seen - 1)])
+    assert rows[:, 1:, 1].std(axis=0).mean() == pytest.approx(0.3, rel=0.02)
+
+
+def test_truths_follow_the_prior(template):
+    truths = generator(template).truths(4000, 0)
+    # All of it is flat on its own scale.
+    assert np.abs(truths.mean(axis=0) - 0.5).max() < 0.02
+    assert np.abs(truths.var(axis=0) - 1 / 12).max() < 0.005
+
+
+def test_a_mixture_over_recordings_is_refused(trajectories_of):
+    two = [np.zeros((FRAMES, 2))] * 2
+    template = trajectories_of(Oscillator(), two, two, FRAME_TIME)
+    with pytest.raises(PdsimError, match=r"calibration: the sum over recordings .* product"):
+        generator(template, combination="sum")

@@ -1,0 +1,46 @@
+"""A second data set of the same shapes runs through the programs compiled for the first."""
+
+import jax.monitoring
+import numpy as np
+import pytest
+from inference.targets import ESTIMATORS, build, gaussian
+
+from pdsim.inference.runner import run
+
+COVARIANCE = np.array([[4e-3, 1e-3], [1e-3, 2e-3]])
+
+
+# Separate chains warm up in a program that is made anew for each run.
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "nuts_separate"])
+def test_a_second_problem_compiles_nothing(name):
+    estimator = build(name, particles=24, iterations=200)
+    compiled = []
+
+    def counted(event, _, **details):
+        if event.endswith("backend_compile_duration"):
+            compiled.append(details.get("fun_name"))
+
+    def estimate(mean, seed):
+        problem = gaussian(mean, COVARIANCE)
+        result = run(estimator, problem, seed=seed, chunk_size=40, report=False)
+        return estimator.draws(problem, result.state)
+
+    estimate([0.4, 0.6], 1)
+    jax.monitoring.register_event_duration_secs_listener(counted)
+    try:
+        estimate([0.5, 0.5], 2)
+    finally:
+        jax.monitoring.clear_event_listeners()
+    assert compiled == []
+
+
+def test_chains_begin_when_all_fits_have_converged():
+    """The fits of a parabola end long before the iterations they are given."""
+    estimator = build("nuts", particles=240, iterations=400)
+    problem = gaussian([0.4, 0.6], COVARIANCE)
+    result = run(estimator, problem, seed=0, chunk_size=200, report=False)
+    fit = result.state.sampler.fit
+    assert fit.done.all()
+    assert result.history["evaluations"].sum() > 0.9 * 240 * 400
+    draws = np.asarray(estimator.draws(problem, result.state).parameters)
+    assert np.abs(draws.mean(axis=0) - [0.4, 0.6]).max() < 0.02
