@@ -107,11 +107,14 @@ class Generator:
             PdsimError: the motion is not finite.
         """
         own = self.simulator.space.dimension
-        sigma, q = map(np.asarray, self.noise.deviations(jnp.asarray(coordinates[own:])))
+        deviations = self.noise.deviations(jnp.asarray(coordinates[own:]))
+        sigma, q, rho = map(np.asarray, deviations)
         start = self.template["start"].values
         start = start + np.einsum("nij,nj->ni", self._start_root, random.normal(size=start.shape))
         count, shape = self._window_count, self.template["observed"].shape
         pushes = q * random.normal(size=(count, *start.shape))
+        for number in range(1, count):
+            pushes[number] = rho * pushes[number - 1] + np.sqrt(1 - rho**2) * pushes[number]
         noise = random.normal(size=(*shape[:1], shape[1] - 1, len(sigma)))
         motion = self._motion(coordinates[:own], start, pushes)[:, : shape[1] - 1]
         observed = np.full(shape, np.nan)

@@ -20,6 +20,11 @@ class MarginalConfig(Section):
         description="limits of each state variable's process noise in a window, over the error of "
         "its estimate at the start; null: none",
     )
+    correlation: tuple[float, float] | None = Field(
+        (0.0, 0.95),
+        description="limits of the correlation of process noise from window to window: what a "
+        "model gets wrong it gets wrong again; null: none",
+    )
     start: float = Field(
         3.0,
         ge=0,
@@ -34,6 +39,11 @@ class MarginalConfig(Section):
             limits = getattr(self, name)
             if limits is not None and limits[0] >= limits[1]:
                 raise ValueError(f"{name}: the first limit must be below the second (got {limits})")
+        limits = self.correlation
+        if limits is not None and not -1 < limits[0] < limits[1] < 1:
+            raise ValueError(
+                f"correlation: two growing numbers between -1 and 1 are needed (got {limits})"
+            )
         return self
 
 

@@ -2,12 +2,16 @@
 
 A recording is a state-space model. Window w of h frames starts at x_w,
 
-    x_0 ~ N(start, Σ)      x_{w+1} = Φ_h(x_w; θ) + N(0, diag q²)      y = observe(x) + N(0, diag σ²)
+    x_0 ~ N(start, Σ)      x_{w+1} = Φ_h(x_w; θ) + β_w      y = observe(x) + N(0, diag σ²)
+    β_0 ~ N(0, diag q²)    β_{w+1} = ρ β_w + √(1 − ρ²) N(0, diag q²)
 
-with σ of each measured channel and q of each state variable, the process noise of a window, among
-the parameters. Multiple shooting with the Gaussian term of Eq. 5 is this model with q = σ_def;
-q → 0 is the constrained problem of Eq. 8, Σ → 0 the known start of Sec. III. Channels that were
-derived from others by finite differences are no data of their own and are left out.
+with σ of each measured channel, q of each state variable, the process noise of a window, and its
+correlation ρ among the parameters. What a model leaves out, friction of another kind or a frame
+that leans, pushes the same way for a while: noise that forgets its sign at every window would make
+parameters too sure and predictions too narrow. Multiple shooting with the Gaussian term of Eq. 5 is this model with
+q = σ_def and ρ = 0; q → 0 is the constrained problem of Eq. 8, Σ → 0 the known start of Sec. III.
+Channels that were derived from others by finite differences are no data of their own and are left
+out.
 
 At given (θ, σ, q) Gauss–Newton steps find the most likely states of all windows side by side; then
 
@@ -26,7 +30,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pdsim.likelihood.noise import NoiseModel, state_scale
+from pdsim.likelihood.noise import Deviations, NoiseModel, state_scale
 from pdsim.likelihood.problem import (
     Linearisation,
     Position,
@@ -168,22 +172,22 @@ class MarginalProblem:
         residuals, slopes, end, end_slopes = self._simulate(position, starts, True)
         states = (residuals, slopes[count:], end, end_slopes[count:], starts)
         own = position.parameters[:, count:]
-        sigma, q = self._noise(own)
-        found = self._assemble(sigma, *states)
-        filtered = self._filtered(q, starts, found)
-        per_trajectory = self._log_likelihood(sigma, filtered)
+        noise = self._noise(own)
+        found = self._assemble(noise, *states)
+        filtered = self._filtered(noise, starts, found)
+        per_trajectory = self._log_likelihood(noise, filtered)
         weights = trajectory_weights(per_trajectory, self.combination)
         gradient, information = _each(eliminate)(
-            found, filtered, self._sensitivity(sigma, residuals, slopes, end_slopes[:count])
+            found, filtered, self._sensitivity(noise, residuals, slopes, end_slopes[:count])
         )
         gradient = -jnp.einsum("pn,pni->pi", weights, gradient)
         information = jnp.einsum("pn,pnij->pij", weights, information)
         if m > count:
 
             def at_other_noise(own):
-                sigma, q = self._noise(own)
-                filtered = self._filtered(q, starts, self._assemble(sigma, *states))
-                return (weights * self._log_likelihood(sigma, filtered)).sum(axis=1)
+                noise = self._noise(own)
+                filtered = self._filtered(noise, starts, self._assemble(noise, *states))
+                return (weights * self._log_likelihood(noise, filtered)).sum(axis=1)
 
             slope, curvature = _slope_and_curvature(at_other_noise, own)
             gradient = jnp.concatenate([gradient, slope], axis=1)
@@ -193,21 +197,24 @@ class MarginalProblem:
         return combine_trajectories(per_trajectory, self.combination), gradient, information
 
     def smoothed(self, position: Position) -> tuple[jax.Array, Filtered]:
-        """Most likely window starts (particle, trajectory, window, S), scaled, and the filter's."""
+        """Most likely window starts (particle, trajectory, window, S), scaled, and the filter's.
+
+        The filter's state is that of the system, as a difference to these starts, and then β.
+        """
         starts = self._settle(position)
-        _, q = self._deviations(position)
-        return starts, self._filtered(q, starts, self._windows(position, starts))
+        noise = self._deviations(position)
+        return starts, self._filtered(noise, starts, self._windows(position, starts))
 
     def marginal(self, position: Position) -> jax.Array:
         """Return log p of each recording, (particle, trajectory)."""
-        sigma, q = self._deviations(position)
+        noise = self._deviations(position)
         starts = self._guessed(position)
 
         def step(_, carry):
             starts, _ = carry
             windows = self._windows(position, starts)
-            filtered = self._filtered(q, starts, windows)
-            return starts + _each(smooth)(windows, filtered), self._log_likelihood(sigma, filtered)
+            filtered = self._filtered(noise, starts, windows)
+            return self._moved(starts, windows, filtered), self._log_likelihood(noise, filtered)
 
         # What the last step leads to is not needed, but so the loop holds all there is to compile.
         nothing = jnp.zeros(starts.shape[:2], starts.dtype)
@@ -219,62 +226,87 @@ class MarginalProblem:
 
     def _settle(self, position: Position) -> jax.Array:
         """Gauss–Newton steps over all window states, scaled units."""
-        _, q = self._deviations(position)
+        noise = self._deviations(position)
 
         def step(_, starts):
             windows = self._windows(position, starts)
-            return starts + _each(smooth)(windows, self._filtered(q, starts, windows))
+            return self._moved(starts, windows, self._filtered(noise, starts, windows))
 
         return jax.lax.fori_loop(0, self.iterations, step, self._guessed(position))
 
-    def _log_likelihood(self, sigma: jax.Array, filtered: Filtered) -> jax.Array:
-        normalisation = (self.counts * (jnp.log(sigma)[:, None] + _HALF_LOG_2PI)).sum(axis=-1)
+    def _moved(self, starts: jax.Array, windows: Windows, filtered: Filtered) -> jax.Array:
+        return starts + _each(smooth)(windows, filtered)[..., : starts.shape[-1]]
+
+    def _log_likelihood(self, noise: Deviations, filtered: Filtered) -> jax.Array:
+        each = self.counts * (jnp.log(noise.sensor)[:, None] + _HALF_LOG_2PI)
+        normalisation = each.sum(axis=-1)
         return _each(log_likelihood)(filtered) - normalisation
 
-    def _filtered(self, q: jax.Array, starts: jax.Array, windows: Windows) -> Filtered:
-        """Filter every recording, with process noise q (particle, S), scaled."""
+    def _filtered(self, noise: Deviations, starts: jax.Array, windows: Windows) -> Filtered:
+        """Filter every recording."""
         mean = self.start / self.state_scale - starts[:, :, 0]
-        covariance = self.start_covariance / jnp.outer(self.state_scale, self.state_scale)
-        recordings = jax.vmap(run_filter, in_axes=(0, 0, 0, None))
-        process = jax.vmap(jnp.diag)(q**2)
-        return jax.vmap(recordings, in_axes=(0, 0, None, 0))(windows, mean, covariance, process)
+        first = self.start_covariance / jnp.outer(self.state_scale, self.state_scale)
+        known = jnp.zeros_like(first[0])
 
-    def _deviations(self, position: Position) -> tuple[jax.Array, jax.Array]:
+        def recording(windows, mean, first, q, rho):
+            stationary = jnp.diag(q**2)
+            return run_filter(
+                windows,
+                jnp.concatenate([mean, jnp.zeros_like(mean)]),
+                jnp.block([[first, known], [known, stationary]]),
+                jnp.block([[known, known], [known, (1 - rho**2) * stationary]]),
+            )
+
+        recordings = jax.vmap(recording, in_axes=(0, 0, 0, None, None))
+        particles = jax.vmap(recordings, in_axes=(0, 0, None, 0, 0))
+        return particles(windows, mean, first, noise.process, noise.correlation)
+
+    def _deviations(self, position: Position) -> Deviations:
         return self._noise(position.parameters[:, self.simulator.space.dimension :])
 
-    def _noise(self, coordinates: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """σ (particle, measured channel), physical, and q (particle, S), scaled."""
-        sigma, q = self.noise.deviations(coordinates)
-        return sigma, q / self.state_scale
+    def _noise(self, coordinates: jax.Array) -> Deviations:
+        """Noise of each particle, that of the process in scaled units."""
+        noise = self.noise.deviations(coordinates)
+        return noise._replace(process=noise.process / self.state_scale)
 
     def _windows(self, position: Position, starts: jax.Array) -> Windows:
         """Roll out all windows with a tangent for each state."""
-        sigma, _ = self._deviations(position)
+        noise = self._deviations(position)
         residuals, slopes, end, end_slopes = self._simulate(position, starts, False)
-        return self._assemble(sigma, residuals, slopes, end, end_slopes, starts)
+        return self._assemble(noise, residuals, slopes, end, end_slopes, starts)
 
-    def _assemble(self, sigma, residuals, slopes, end, end_slopes, starts) -> Windows:
-        """Sum over channels and frames."""
-        weight = (sigma**-2).T[:, None, :, None, None]
+    def _assemble(self, noise: Deviations, residuals, slopes, end, end_slopes, starts) -> Windows:
+        """Sum over channels and frames; β follows the states, and only enters where windows end."""
+        weight = (noise.sensor**-2).T[:, None, :, None, None]
         weighted = weight * residuals
+        transitions = jnp.moveaxis(end_slopes, (0, 1), (-1, -2))[:, :, :-1]
+        identity = jnp.eye(starts.shape[-1], dtype=starts.dtype)
+        pushed = jnp.broadcast_to(identity, transitions.shape)
+        kept = noise.correlation[:, None, None, None, None] * pushed
         return Windows(
             squares=(weighted * residuals).sum(axis=(0, 1)),
-            slopes=_projected(slopes, weighted),
-            information=_products(slopes, weight * slopes),
-            gaps=starts[:, :, 1:] - jnp.moveaxis(end, 0, -1)[:, :, :-1],
-            transitions=jnp.moveaxis(end_slopes, (0, 1), (-1, -2))[:, :, :-1],
+            slopes=_with_push(_projected(slopes, weighted), -1),
+            information=_with_push(_products(slopes, weight * slopes), -1, -2),
+            gaps=_with_push(starts[:, :, 1:] - jnp.moveaxis(end, 0, -1)[:, :, :-1], -1),
+            transitions=jnp.concatenate(
+                [
+                    jnp.concatenate([transitions, pushed], axis=-1),
+                    jnp.concatenate([jnp.zeros_like(transitions), kept], axis=-1),
+                ],
+                axis=-2,
+            ),
         )
 
-    def _sensitivity(self, sigma, residuals, slopes, end_parameters) -> Sensitivity:
+    def _sensitivity(self, noise: Deviations, residuals, slopes, end_parameters) -> Sensitivity:
         """The same for the parameters, whose slopes come before those of the states."""
-        weight = (sigma**-2).T[:, None, :, None, None]
+        weight = (noise.sensor**-2).T[:, None, :, None, None]
         count = len(end_parameters)
         own, states = slopes[:count], slopes[count:]
         return Sensitivity(
             slopes=_projected(own, weight * residuals),
-            mixed=_products(states, weight * own),
+            mixed=_with_push(_products(states, weight * own), -2),
             information=_products(own, weight * own),
-            ends=jnp.moveaxis(end_parameters, (0, 1), (-1, -2))[:, :, :-1],
+            ends=_with_push(jnp.moveaxis(end_parameters, (0, 1), (-1, -2))[:, :, :-1], -2),
         )
 
     def _simulate(self, position: Position, starts: jax.Array, with_parameters: bool):
@@ -336,6 +368,14 @@ _log_likelihood.defvjp(_expanded, _pulled_back)
 def _each(function):
     """Batch over particles and trajectories."""
     return jax.vmap(jax.vmap(function))
+
+
+def _with_push(x: jax.Array, *axes: int) -> jax.Array:
+    """Make room for β behind the states: zeros, as many as there are, along some axes."""
+    widths = [(0, 0)] * x.ndim
+    for axis in axes:
+        widths[axis % x.ndim] = (0, x.shape[axis])
+    return jnp.pad(x, widths)
 
 
 def _projected(slopes: jax.Array, residuals: jax.Array) -> jax.Array:

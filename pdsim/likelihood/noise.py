@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -52,6 +53,20 @@ def channel_noise(likelihood: LikelihoodConfig, trajectories: xr.Dataset) -> np.
     return likelihood.share * spread
 
 
+class Deviations(NamedTuple):
+    """Noise at some coordinates.
+
+    Attributes:
+        sensor: σ, (..., channel), physical units.
+        process: q, (..., S), physical units.
+        correlation: ρ, (...).
+    """
+
+    sensor: jax.Array
+    process: jax.Array
+    correlation: jax.Array
+
+
 @dataclass(frozen=True)
 class NoiseModel:
     """Deviations of sensors and of the process: inferred ones are parameters, others numbers.
@@ -60,33 +75,40 @@ class NoiseModel:
         channels: columns of the measured channels among the system's.
         sensor: σ of each of these.
         process: q of each state variable, per window.
+        correlation: ρ of the process noise of one window and the next.
     """
 
     channels: tuple[int, ...]
     sensor: tuple[Parameter | float, ...]
     process: tuple[Parameter | float, ...]
+    correlation: Parameter | float = 0.0
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """Those inferred."""
-        return tuple(x for x in (*self.sensor, *self.process) if isinstance(x, Parameter))
+        return tuple(x for x in self._entries if isinstance(x, Parameter))
+
+    @property
+    def _entries(self) -> tuple[Parameter | float, ...]:
+        return (*self.sensor, *self.process, self.correlation)
 
     def extend(self, space: ParameterSpace) -> ParameterSpace:
         """The space with the noise's parameters behind its own."""
         return replace(space, parameters=(*space.parameters, *self.parameters))
 
-    def deviations(self, coordinates: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """σ (..., channel) and q (..., S), physical units, of unit coordinates (..., noise)."""
+    def deviations(self, coordinates: jax.Array) -> Deviations:
+        """Values of all entries of unit coordinates (..., noise)."""
         columns, used = [], 0
-        for entry in (*self.sensor, *self.process):
+        for entry in self._entries:
             if isinstance(entry, Parameter):
                 columns.append(entry.to_physical(coordinates[..., used]))
                 used += 1
             else:
                 columns.append(jnp.full(coordinates.shape[:-1], entry, coordinates.dtype))
-        return (
+        return Deviations(
             jnp.stack(columns[: len(self.sensor)], axis=-1),
-            jnp.stack(columns[len(self.sensor) :], axis=-1),
+            jnp.stack(columns[len(self.sensor) : -1], axis=-1),
+            columns[-1],
         )
 
 
@@ -130,10 +152,17 @@ def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset)
         )
 
     shown = [system.channels[i] for i in channels]
+    correlation: Parameter | float = 0.0
+    if config.process is not None and config.correlation is not None:
+        lower, upper = config.correlation
+        correlation = Parameter(
+            "process_correlation", lower, upper, "-", label="correlation of process noise"
+        )
     return NoiseModel(
         channels=tuple(int(i) for i in channels),
         sensor=entries("sensor", shown, found, config.sensor),
         process=entries("process", system.state, start, config.process),
+        correlation=correlation,
     )
 
 

@@ -164,26 +164,30 @@ def _predict(problem: MarginalProblem, course: _Course, coordinates, numbers, ke
     position = Position(coordinates, nothing)
     starts, filtered = problem.smoothed(position)
     # The filter's last mean is one more Gauss–Newton step of the last window's start.
-    mean = starts[:, :, -1] + filtered.mean[:, :, -1]
+    mean = filtered.mean[:, :, -1] + jnp.pad(
+        starts[:, :, -1], ((0, 0), (0, 0), (0, starts.shape[-1]))
+    )
     values, vectors = jnp.linalg.eigh(filtered.covariance[:, :, -1])
     # A state that is known has no variance, and rounding may leave less.
     root = vectors * jnp.sqrt(jnp.maximum(values, 0.0))[..., None, :]
-    sigma, q = problem.noise.deviations(coordinates[:, space.dimension :])
+    noise = problem.noise.deviations(coordinates[:, space.dimension :])
     count, dtype = len(course.first_time), coordinates.dtype
-    # Random numbers of the start, the process and the sensors.
-    states, seen = mean.shape[-1], sigma.shape[-1]
-    sizes = (states, count * states, count * length * seen)
+    # Random numbers of the start with its β, the process and the sensors.
+    states, seen = starts.shape[-1], noise.sensor.shape[-1]
+    sizes = (2 * states, count * states, count * length * seen)
+    scale = jnp.tile(problem.state_scale, 2)
 
-    def one(coordinates, sigma, q, number, mean, root, trajectory, inputs, active):
+    def one(coordinates, noise, number, mean, root, trajectory, inputs, active):
         own = jax.random.fold_in(jax.random.fold_in(key, trajectory), number)
         # All at once: XLA takes a second to compile each call.
         normal = jax.random.normal(own, (sum(sizes),), dtype)
-        start = mean + root @ normal[: sizes[0]]
-        jumps = q * normal[sizes[0] : -sizes[2]].reshape(count, len(mean))
+        start = (mean + root @ normal[: sizes[0]]) * scale
+        fresh = noise.process * normal[sizes[0] : -sizes[2]].reshape(count, states)
+        fresh = jnp.sqrt(1 - noise.correlation**2) * fresh
         prepared = system.prepare(space.system_parameters(coordinates[: space.dimension]))
 
-        def window(state, ahead):
-            drive, active, first_time, jump = ahead
+        def window(carry, ahead):
+            (state, push), (drive, active, first_time, fresh) = carry, ahead
             channels, end = rollout(
                 system,
                 prepared,
@@ -195,17 +199,18 @@ def _predict(problem: MarginalProblem, course: _Course, coordinates, numbers, ke
                 first_time=first_time,
                 active=active,
             )
-            return system.pack(end) + jump, jnp.stack(channels, axis=-1)
+            carry = (system.pack(end) + push, noise.correlation * push + fresh)
+            return carry, jnp.stack(channels, axis=-1)
 
-        turns = (tuple(x.T for x in inputs), active.T, course.first_time, jumps)
-        _, channels = jax.lax.scan(window, start * problem.state_scale, turns)
+        turns = (tuple(x.T for x in inputs), active.T, course.first_time, fresh)
+        _, channels = jax.lax.scan(window, (start[:states], start[states:]), turns)
         channels = channels.reshape(-1, channels.shape[-1])
         measured = channels[:, jnp.array(problem.noise.channels)]
-        return channels, measured + sigma * normal[-sizes[2] :].reshape(measured.shape)
+        return channels, measured + noise.sensor * normal[-sizes[2] :].reshape(measured.shape)
 
-    recordings = jax.vmap(one, in_axes=(None, None, None, None, 0, 0, 0, 1, 1))
-    draws = jax.vmap(recordings, in_axes=(0, 0, 0, 0, 0, 0, None, None, None))
+    recordings = jax.vmap(one, in_axes=(None, None, None, 0, 0, 0, 1, 1))
+    draws = jax.vmap(recordings, in_axes=(0, 0, 0, 0, 0, None, None, None))
     trajectories = jnp.arange(mean.shape[1])
     return draws(
-        coordinates, sigma, q, numbers, mean, root, trajectories, course.inputs, course.active
+        coordinates, noise, numbers, mean, root, trajectories, course.inputs, course.active
     )

@@ -28,8 +28,8 @@ SPACE = ParameterSpace(
     tuple(FIXED.items()),
 )
 COVARIANCE = np.array([[2e-4, 1e-4], [1e-4, 3e-3]])
-# Of stiffness, rest, σ and q of both state variables.
-POINTS = np.array([[0.5, 0.6, 0.4, 0.5, 0.6], [0.3, 0.1, 0.6, 0.7, 0.2]])
+# Of stiffness, rest, σ, q of both state variables and its correlation.
+POINTS = np.array([[0.5, 0.6, 0.4, 0.5, 0.6, 0.7], [0.3, 0.1, 0.6, 0.7, 0.2, 0.3]])
 
 
 @pytest.fixture(scope="module")
@@ -94,16 +94,22 @@ def position(problem, points):
 
 def kalman(data, point, space):
     """log p by a filter that takes one frame after another, of all recordings together."""
-    stiffness, rest, sigma, *q = np.asarray(space.to_physical(jnp.asarray(point)))
+    stiffness, rest, sigma, *q, rho = np.asarray(space.to_physical(jnp.asarray(point)))
     total, length = 0.0, -(-60 // WINDOWS)
+    stationary, nothing = np.diag(q) ** 2, np.zeros((2, 2))
+    # The state, and behind it the push that it gets where a window ends.
+    at_end = np.block([[np.eye(2), np.eye(2)], [nothing, rho * np.eye(2)]])
+    fresh = np.block([[nothing, nothing], [nothing, (1 - rho**2) * stationary]])
     for one in range(data.sizes["trajectory"]):
         count = int(data["length"][one])
-        mean = data["start"].values[one]
-        covariance = START_DEVIATION**2 * COVARIANCE
+        mean = np.append(data["start"].values[one], [0.0, 0.0])
+        covariance = np.block([[START_DEVIATION**2 * COVARIANCE, nothing], [nothing, stationary]])
         for frame in range(1, count):
             push = data["inputs"].values[one, frame - 1, 0]
-            transition, shift = exact_step(stiffness, rest, push)
-            mean, covariance = transition @ mean + shift, transition @ covariance @ transition.T
+            step, shift = exact_step(stiffness, rest, push)
+            transition = np.block([[step, nothing], [nothing, np.eye(2)]])
+            mean = transition @ mean + np.append(shift, [0.0, 0.0])
+            covariance = transition @ covariance @ transition.T
             seen = data["observed"].values[one, frame, 0]
             if np.isfinite(seen):
                 spread = covariance[0, 0] + sigma**2
@@ -112,13 +118,21 @@ def kalman(data, point, space):
                 mean = mean + gain * (seen - mean[0])
                 covariance = covariance - np.outer(gain, covariance[0])
             if frame % length == 0:
-                covariance = covariance + np.diag(q) ** 2
+                mean = at_end @ mean
+                covariance = at_end @ covariance @ at_end.T + fresh
     return total
 
 
 def test_on_linear_dynamics_it_is_the_kalman_filter_s(data):
     problem = problem_of(data)
-    assert problem.space.names == ("stiffness", "rest", "sensor_x", "process_x", "process_dx")
+    assert problem.space.names == (
+        "stiffness",
+        "rest",
+        "sensor_x",
+        "process_x",
+        "process_dx",
+        "process_correlation",
+    )
     found, _ = evaluate(problem, position(problem, POINTS))
     expected = [kalman(data, point, problem.space) for point in POINTS]
     # Twenty steps of RK4 in a frame err by less than 1e-12.
@@ -127,8 +141,8 @@ def test_on_linear_dynamics_it_is_the_kalman_filter_s(data):
 
 def test_the_states_are_those_of_the_dense_least_squares_problem(data):
     """One joint Gaussian over all window starts, solved without any recursion."""
-    problem = problem_of(data)
-    point = position(problem, POINTS[:1])
+    problem = problem_of(data, correlation=None)
+    point = position(problem, POINTS[:1, :5])
     starts, filtered = problem.smoothed(point)
 
     def residuals(states):
@@ -136,18 +150,22 @@ def test_the_states_are_those_of_the_dense_least_squares_problem(data):
         states = states.reshape(1, 1, WINDOWS, 2)
         both = jnp.concatenate([states, starts[:, 1:]], axis=1)
         r, _, end, _ = problem._simulate(point, both, False)
-        sigma, q = problem._deviations(point)
+        noise = problem._deviations(point)
         root = np.linalg.inv(np.linalg.cholesky(START_DEVIATION**2 * COVARIANCE))
         first = (states[0, 0, 0] * problem.state_scale) - problem.start[0]
-        gaps = (states[0, 0, 1:] - jnp.moveaxis(end, 0, -1)[0, 0, :-1]) / q[0]
-        return jnp.concatenate([(r[:, :, 0, 0] / sigma[0, 0]).ravel(), root @ first, gaps.ravel()])
+        gaps = (states[0, 0, 1:] - jnp.moveaxis(end, 0, -1)[0, 0, :-1]) / noise.process[0]
+        return jnp.concatenate(
+            [(r[:, :, 0, 0] / noise.sensor[0, 0]).ravel(), root @ first, gaps.ravel()]
+        )
 
     guess = jnp.asarray(np.random.default_rng(0).normal(size=2 * WINDOWS))
     slopes = jax.jacfwd(residuals)(guess)
     solved = guess - np.linalg.lstsq(slopes, residuals(guess))[0]
     np.testing.assert_allclose(starts[0, 0].ravel(), solved, atol=1e-9)
     covariance = np.linalg.inv(slopes.T @ slopes)
-    np.testing.assert_allclose(filtered.covariance[0, 0, -1], covariance[-2:, -2:], rtol=1e-7)
+    np.testing.assert_allclose(
+        filtered.covariance[0, 0, -1, :2, :2], covariance[-2:, -2:], rtol=1e-7
+    )
 
 
 def test_slopes_and_information_are_those_of_the_kalman_filter(data):
@@ -160,7 +178,7 @@ def test_slopes_and_information_are_those_of_the_kalman_filter(data):
             - kalman(data, POINTS[0] - step * row, problem.space)
         )
         / (2 * step)
-        for row in np.eye(5)
+        for row in np.eye(6)
     ]
     found = slope(point.parameters, problem, point)[0]
     linear = linearise(problem, point)
@@ -174,7 +192,7 @@ def test_slopes_and_information_are_those_of_the_kalman_filter(data):
 
     def bent(i, j):
         """Second derivative of −log p by differences of the filter's."""
-        a, b = step * 20 * np.eye(5)[[i, j]]
+        a, b = step * 20 * np.eye(6)[[i, j]]
         around = [
             kalman(data, POINTS[0] + one * a + other * b, problem.space) * one * other
             for one in (1, -1)
@@ -184,7 +202,7 @@ def test_slopes_and_information_are_those_of_the_kalman_filter(data):
 
     information = root.T @ root
     assert information[1, 1] == pytest.approx(bent(1, 1), rel=1e-4)
-    expected = np.array([[bent(i, j) for j in range(2, 5)] for i in range(2, 5)])
+    expected = np.array([[bent(i, j) for j in range(2, 6)] for i in range(2, 6)])
     assert (np.linalg.eigvalsh(expected) > 0).all()
     np.testing.assert_allclose(information[2:, 2:], expected, rtol=1e-3, atol=0.02)
 
@@ -262,7 +280,7 @@ def test_the_pendulum_s_states_settle_and_its_slopes_agree(trajectories_of):
         )
         for count in (2, 8)
     ]  # fmt: skip
-    points = np.array([[0.5, 0.5, 0.35, 0.35, 0.3, 0.3, 0.3, 0.3]])
+    points = np.array([[0.5, 0.5, 0.35, 0.35, 0.3, 0.3, 0.3, 0.3, 0.5]])
     point = position(problems[0], points)
     values = [evaluate(problem, point)[0][0] for problem in problems]
     assert abs(values[0] - values[1]) < 1e-4
@@ -271,7 +289,7 @@ def test_the_pendulum_s_states_settle_and_its_slopes_agree(trajectories_of):
         return evaluate(problems[1], point._replace(parameters=jnp.asarray(x)))[0]
 
     found = slope(point.parameters, problems[1], point)[0]
-    steps = 1e-5 * np.eye(8)[None]
+    steps = 1e-5 * np.eye(9)[None]
     sides = [(value(points + s)[0] - value(points - s)[0]) / 2e-5 for s in steps[0]]
     scale = np.sqrt(
         np.square(linearise(problems[1], point).residual_parameters[0, 0, 0]).sum(axis=0)
