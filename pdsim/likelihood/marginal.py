@@ -8,10 +8,11 @@ A recording is a state-space model. Window w of h frames starts at x_w,
 with σ of each measured channel, q of each state variable, the process noise of a window, and its
 correlation ρ among the parameters. What a model leaves out, friction of another kind or a frame
 that leans, pushes the same way for a while: noise that forgets its sign at every window would make
-parameters too sure and predictions too narrow. Multiple shooting with the Gaussian term of Eq. 5 is this model with
-q = σ_def and ρ = 0; q → 0 is the constrained problem of Eq. 8, Σ → 0 the known start of Sec. III.
-Channels that were derived from others by finite differences are no data of their own and are left
-out.
+parameters too sure and predictions too narrow.
+
+Multiple shooting with the Gaussian term of Eq. 5 is this model with q = σ_def and ρ = 0; q → 0 is
+the constrained problem of Eq. 8, Σ → 0 the known start of Sec. III. Channels that were derived from
+others by finite differences are no data of their own and are left out.
 
 At given (θ, σ, q) Gauss–Newton steps find the most likely states of all windows side by side; then
 
