@@ -118,6 +118,7 @@ class Report(Table):
     simulator: SimulatorConfig
     runs: tuple[Run, ...]
     seeds: tuple[int, ...]
+    reference: str | None
 
 
 SLICES: dict[str, type[Section]] = {

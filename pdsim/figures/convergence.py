@@ -81,7 +81,9 @@ def draw_histories(runs: Sequence[RunHistory], title: str, stem: str) -> None:
         title="defects: largest, and median particle's (pale)",
     )
     if not axes[1].lines:
-        axes[1].text(0.5, 0.5, "single shooting only", ha="center", transform=axes[1].transAxes)
+        axes[1].text(
+            0.5, 0.5, "no run has multiple shooting", ha="center", transform=axes[1].transAxes
+        )
         axes[1].set_yticks([])
     counts = sorted({run.draws for run in runs})
     particles = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
@@ -107,6 +109,7 @@ FIGURE = Figure(
     caption="Left: how far the median particle is from the best value any run with the same "
     "shooting reached. Middle: the gaps between shooting windows, which should end small, since a "
     "window fit with gaps is no trajectory. Right: particles whose roll-out was not finite. Dashed "
-    "lines are single shooting; markers tell runs of one method apart.",
+    "lines are single shooting, dashes and dots marginal shooting, which has no gaps of its own; "
+    "markers tell runs of one method apart.",
     draw=draw,
 )

@@ -108,9 +108,10 @@ FIGURE = Figure(
     sections=("title",),
     caption="Each metric of the draws as they stood after more and more work: left at equal "
     "roll-outs, right at equal time. Lines are medians over seeds, bands their range; dashed lines "
-    "are single shooting, and markers tell runs of one method apart. A gradient counts as one "
-    "roll-out and costs about three times its time; csvgd's tangents count as roll-outs. Runs "
-    "whose bands overlap are not distinguishable, and a lower KL or MMD² alone is no merit.",
+    "are single shooting, dashes and dots marginal shooting, and markers tell runs of one method "
+    "apart. A gradient counts as one roll-out and costs about three times its time; csvgd's "
+    "tangents count as roll-outs. Runs whose bands overlap are not distinguishable, and a lower KL "
+    "or MMD² alone is no merit.",
     draw=draw,
     applies=lambda experiment, budget, identity: budget.learning_curve and experiment.holds_out,
 )

@@ -24,10 +24,11 @@ RUN_COLOURS = {
     "nuts": "#e7298a",
     "svgd": "#1f77b4",
     "csvgd": "#d95f02",
+    "least_squares": "#66a61e",
 }
 # Of methods that have no colour above, in the order in which they come.
-_PALETTE = ("#66a61e", "#17becf", "#8c564b", "#e6ab02", "#9467bd", "#666666")
-_LINES = {"multiple": "-", "single": "--"}
+_PALETTE = ("#17becf", "#8c564b", "#e6ab02", "#9467bd", "#666666")
+_LINES = {"multiple": "-", "single": "--", "marginal": "-."}
 # Of the first, second, … run of one method and shooting; the lines of the first carry none.
 _MARKERS = ("", "o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
 # Letters that fit into an inch of a figure's title.
@@ -85,8 +86,8 @@ def title(figure, text: str) -> None:
 def run_looks(identities: Sequence[Identity]) -> dict[str, dict[str, Any]]:
     """How the line of each run is drawn, by run, so that no two look alike.
 
-    The colour tells the method, dashes single shooting, markers the second and later runs of one
-    method and shooting.
+    The colour tells the method, dashes single shooting, dashes and dots marginal shooting, markers
+    the second and later runs of one method and shooting.
 
     Args:
         identities: of all runs of a figure; a run may come again, with another seed.

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 
 from pdsim.parameters import ParameterSpace
+from pdsim.posterior import read_draws
 from pdsim.runtime.files import read_dataset
 from pdsim.tables.layout import medians, number
+from pdsim.tables.verdicts import DETERMINED
 
 _QUANTILES = (0.05, 0.5, 0.95)
 
@@ -24,20 +26,37 @@ class ParameterLine(NamedTuple):
     high: str
     at_limit: float
     truth: str
+    outside: bool
+    width: float
+
+    @property
+    def determined(self) -> bool:
+        """Whether the recording says more of it than the prior; True where that is not known."""
+        return not self.width > DETERMINED
 
 
 def parameter_lines(
-    space: ParameterSpace, draws: np.ndarray, truth: np.ndarray | None
+    space: ParameterSpace,
+    draws: np.ndarray,
+    truth: np.ndarray | None,
+    prior: np.ndarray | None = None,
 ) -> list[ParameterLine]:
     """Summarise a posterior: 5 %, 50 % and 95 % quantiles, and the share of draws at a limit.
 
-    At a limit is within 1 % of the box's width on the parameter's own scale.
+    At a limit is within 1 % of the box's width on the parameter's own scale. A truth is outside if
+    it is not between the outer quantiles. The width is that between them over the prior's, on the
+    parameter's own scale; NaN where it is not known.
 
     Args:
         draws: (draw, M) physical values.
         truth: (M,) or None.
+        prior: draws of the prior, (draw, M), or None.
     """
     unit = np.asarray(space.to_coordinates(draws))
+    widths = np.full(space.dimension, np.nan)
+    if prior is not None:
+        before = _width(np.asarray(space.to_coordinates(prior)))
+        np.divide(_width(unit), before, out=widths, where=before > 0)
     lines = []
     for i, parameter in enumerate(space.parameters):
         low, median, high = np.quantile(draws[:, i], _QUANTILES)
@@ -52,9 +71,26 @@ def parameter_lines(
                 f"{high:.4g}",
                 at_limit,
                 "" if truth is None else f"{truth[i]:.4g}",
+                truth is not None and not bool(low <= truth[i] <= high),
+                float(widths[i]),
             )
         )
     return lines
+
+
+def _width(draws: np.ndarray) -> np.ndarray:
+    low, high = np.quantile(draws, (_QUANTILES[0], _QUANTILES[-1]), axis=0)
+    return high - low
+
+
+def prior_draws(path: str, space: ParameterSpace) -> np.ndarray | None:
+    """Draws of the prior in a posterior file, (draw, M) physical values; None if it has none."""
+    return read_draws(path, space, "prior") if _has(path, "prior") else None
+
+
+def _has(path: str, group: str) -> bool:
+    with netCDF4.Dataset(path) as file:
+        return group in file.groups and bool(file[group].variables)
 
 
 class CombinationLine(NamedTuple):
@@ -73,9 +109,8 @@ def combination_lines(path: str) -> list[CombinationLine]:
     Args:
         path: of a posterior file.
     """
-    with netCDF4.Dataset(path) as file:
-        if "combinations" not in file.groups:
-            return []
+    if not _has(path, "combinations"):
+        return []
     lines = []
     for name, values in read_dataset(path, "combinations").data_vars.items():
         known = values.values[np.isfinite(values.values)]
@@ -83,6 +118,43 @@ def combination_lines(path: str) -> list[CombinationLine]:
             shown = (f"{value:.4g}" for value in np.quantile(known, _QUANTILES))
             lines.append(CombinationLine(str(name), str(values.attrs["units"]), *shown))
     return lines
+
+
+def noise_text(path: str, window: float | None) -> str:
+    """Tell the noise that a run inferred, medians and 90 % intervals; empty where it has none.
+
+    Args:
+        path: of a posterior file.
+        window: duration of a shooting window [s]; None if it is not known.
+    """
+    if not _has(path, "noise"):
+        return ""
+    found = read_dataset(path, "noise")
+    told: dict[str, list[str]] = {"sensor": [], "process": []}
+    correlation = ""
+    for name, values in found.data_vars.items():
+        low, median, high = (f"{value:.3g}" for value in np.nanquantile(values, _QUANTILES))
+        kind, _, of = str(name).partition("_")
+        if name == "process_correlation":
+            correlation = f"{median} ({low} to {high})"
+        elif kind in told:
+            unit = str(values.attrs["units"]).removeprefix("-")
+            told[kind].append(f"{median} ({low} to {high}) {unit}".strip() + f" in {of}")
+    parts = []
+    if told["sensor"]:
+        parts.append(f"the sensors scatter by {_listed(told['sensor'])}")
+    if told["process"]:
+        each = "per window" if window is None else f"per window of {window:.3g} s"
+        text = f"the model misses by {_listed(told['process'])} {each}"
+        if correlation:
+            text += f", with a correlation of {correlation} from one window to the next"
+        parts.append(text)
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 class StartLine(NamedTuple):

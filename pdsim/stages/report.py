@@ -1,10 +1,12 @@
 """Stage ``report``: everything known of an experiment to one HTML page."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from pdsim import registry
@@ -13,13 +15,21 @@ from pdsim.figures.figure import whose
 from pdsim.identity import Identity
 from pdsim.metrics.long_format import read_metrics
 from pdsim.posterior import read_draws
-from pdsim.report.numbers import combination_lines, parameter_lines, start_lines
+from pdsim.report.numbers import (
+    combination_lines,
+    noise_text,
+    parameter_lines,
+    prior_draws,
+    start_lines,
+)
 from pdsim.report.page import Picture, render
+from pdsim.report.trust import trust_lines
 from pdsim.runtime.files import read_dataset, write_text
 from pdsim.systems.simulator import build_simulator
 from pdsim.tables import comparison, paper
 from pdsim.tables.layout import MIXED, holds_out
-from pdsim.trajectories import is_test, known_truth
+from pdsim.tables.verdicts import COVERAGE, RELIABLE_K, of_truth
+from pdsim.trajectories import is_test, known_truth, select, window_length
 
 # Draws this many nats below the best, for each parameter, are not those of a Gaussian.
 _FEW_NATS = 3.0
@@ -50,6 +60,14 @@ def write_report(
         "title": options.title,
         "description": options.description,
         "notes": options.notes,
+        "trust": trust_lines(
+            table,
+            unit,
+            reference=options.reference,
+            reference_seed=options.seeds[0],
+            agreeing=_agreeing(roots),
+        ),
+        "predicted": bool((table["metric"] == COVERAGE).any()),
         "comparison": comparison.build(table, published, unit),
         "tables": _paper_tables(options, table) if holds_out(table) else [],
         "agreement": paper.agreement(table) if published else [],
@@ -64,8 +82,13 @@ def write_report(
         "posteriors": [
             {
                 "label": f"{whose(root).label}, seed {root['seed']}",
-                "lines": parameter_lines(space, read_draws(path, space), truth),
+                "lines": parameter_lines(
+                    space, read_draws(path, space), truth, prior_draws(path, space)
+                ),
+                "compared": prior_draws(path, space) is not None,
                 "combinations": combination_lines(path),
+                "noise": noise_text(path, _window(root, data)),
+                "truth": of_truth(_ranks(table, root)),
                 "summary": _posterior_summary(path, root),
             }
             for path, root in roots.items()
@@ -82,6 +105,30 @@ def write_report(
         "data_lines": _data_lines(data),
     }
     write_text(output, render(context, [_picture(path, identities) for path in figures]))
+
+
+def _agreeing(roots: Mapping[str, Mapping[Any, Any]]) -> dict[str, list[float]]:
+    """Share of the starts of least squares that agree, run → one a seed."""
+    found: dict[str, list[float]] = {}
+    for path, root in roots.items():
+        history = read_dataset(path, "history")
+        if "agreeing" in history:
+            found.setdefault(whose(root).run, []).append(float(history["agreeing"].values[-1]))
+    return found
+
+
+def _ranks(table: pd.DataFrame, root: Mapping[Any, Any]) -> list[float]:
+    """Credible rank of the truth in one posterior; none where it is not known."""
+    own = (table["run"] == whose(root).run) & (table["seed"] == root["seed"])
+    return list(table[own & (table["metric"] == "credible_rank")]["value"])
+
+
+def _window(root: Mapping[Any, Any], data: xr.Dataset) -> float | None:
+    """Duration of a shooting window of the training recordings [s]; None if it is not known."""
+    count = json.loads(root.get("config", "{}")).get("likelihood", {}).get("window_count")
+    if count is None:
+        return None
+    return window_length(select(data, "train").sizes["time"], count) * data.attrs["frame_time"]
 
 
 def _paper_tables(options: Report, table) -> list[tuple[str, Any]]:
@@ -138,6 +185,11 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
         text += f" Largest R-hat {np.max(r_hat):.3g}, smallest effective size {np.min(size):.3g}."
         if not np.max(r_hat) <= MIXED:
             text += " The chains have not mixed: read these draws as where they were, no more."
+    if "pareto_k" in convergence:
+        k = float(np.max(convergence["pareto_k"].values))
+        text += f" Pareto k of the weights {k:.2g}."
+        if not k <= RELIABLE_K:
+            text += " A few samples outweigh all others: these draws stand for those few."
     return text
 
 

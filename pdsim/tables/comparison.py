@@ -17,6 +17,26 @@ from pdsim.tables.layout import (
     set_notes,
 )
 from pdsim.tables.published import DOUBLE_PENDULUM
+from pdsim.tables.verdicts import CALIBRATED, COVERAGE, THIRDS, of_coverage
+
+# Columns that come first, where there are such: predictions from a prefix, errors with the coverage
+# of their bands beside them. All others follow in the registry's order.
+_FIRST = (
+    "prefix_rmse_median",
+    COVERAGE,
+    *THIRDS,
+    "prefix_coverage_50",
+    "prefix_crps",
+    "prefix_energy_score",
+    "energy_score",
+    "rmse_median",
+    "coverage_90",
+)
+_THIRDS = Column(
+    "prefix_coverage_90_thirds",
+    "the same by thirds of the horizon: first / second / third [-]",
+    THIRDS,
+)
 
 
 def build(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
@@ -28,16 +48,20 @@ def build(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
         unit: of errors in position channels.
 
     Returns:
-        The metrics that occur, in the registry's order, and the runs; "best" compares our runs
-        only, and says nothing of metrics of which none is better. Runs whose chains have not mixed
-        say so. Where nothing was held out, metrics that need a test set are left out.
+        The metrics that occur, those of predictions from a prefix first, and the runs; "best"
+        compares our runs only, and says nothing of metrics of which none is better. Runs whose
+        chains have not mixed say so, and so do coverages of predictions that are off. Where nothing
+        was held out, metrics that need a test set are left out.
     """
     scored, held_out = set(metrics["metric"]), holds_out(metrics)
     shown = [
         metric
         for metric in all_metrics()
-        if metric.heading and metric.key in scored and (held_out or not metric.held_out)
+        if (metric.heading or metric.key in THIRDS)
+        and metric.key in scored
+        and (held_out or not metric.held_out)
     ]
+    shown.sort(key=lambda metric: _FIRST.index(metric.key) if metric.key in _FIRST else len(_FIRST))
     keys = [metric.key for metric in shown]
     runs = medians(metrics, keys)
     for metric in shown:
@@ -45,11 +69,19 @@ def build(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
             mark_best([(cells, metric.key) for cells in runs.values()], metric.best == "low")
     rows = []
     for identity, cells in runs.items():
+        word = of_coverage(cells[COVERAGE].value) if COVERAGE in cells else ""
+        if word and word != CALIBRATED:
+            cells[COVERAGE] = cells[COVERAGE]._replace(remark=word)
         rows.append(Row(identity.label, cells, mixing(cells)))
         kind = identity.method, identity.shooting
         if published and kind in DOUBLE_PENDULUM and runs_of(runs, kind)[0] == identity:
             printed = DOUBLE_PENDULUM[kind]
             cells = {key: Cell(value, published=True) for key, value in printed.items()}
             rows.append(Row(f"{identity.label}, published", cells))
-    columns = [Column(key, heading) for key, heading in headings(keys, unit).items()]
+    columns = []
+    for key, heading in headings(keys, unit).items():
+        if key not in THIRDS:
+            columns.append(Column(key, heading))
+        elif _THIRDS not in columns:
+            columns.append(_THIRDS)
     return Table(columns, rows, "run", set_notes(metrics))

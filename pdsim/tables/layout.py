@@ -22,6 +22,7 @@ class Cell(NamedTuple):
         best: whether it is better than all others, whatever the seed.
         published: not ours.
         digits: significant ones in texts.
+        remark: a word that stands with it where it is shown, for a value that is off.
     """
 
     value: float
@@ -31,6 +32,7 @@ class Cell(NamedTuple):
     best: bool = False
     published: bool = False
     digits: int = 4
+    remark: str = ""
 
     @classmethod
     def of(cls, values: Sequence[float], reason: str = "") -> "Cell":
@@ -81,10 +83,21 @@ def latex(text: str) -> str:
 
 
 class Column(NamedTuple):
-    """A column: its key in the rows' cells, and its heading."""
+    """A column: its key in the rows' cells, and its heading.
+
+    Attributes:
+        parts: keys of several cells that are shown in one, "1 / 2 / 3"; files of numbers have a
+            column for each of them, and none for ``key``.
+    """
 
     key: str
     heading: str
+    parts: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Keys of the cells that it shows."""
+        return self.parts or (self.key,)
 
 
 class Row(NamedTuple):
@@ -98,6 +111,13 @@ class Row(NamedTuple):
     def heading(self) -> str:
         return f"{self.label} ({self.remark})" if self.remark else self.label
 
+    def text(self, column: Column) -> str:
+        """What stands in a column, without the cell's remark; of parts, the values alone."""
+        cells = [self.cells[key] for key in column.keys if key in self.cells]
+        if len(column.parts) > 1:
+            cells = [cell._replace(lowest=np.nan, highest=np.nan, digits=2) for cell in cells]
+        return " / ".join(cell.text() for cell in cells)
+
 
 class Table(NamedTuple):
     """Columns, rows, what the first column holds, and what must be known to read it."""
@@ -110,10 +130,13 @@ class Table(NamedTuple):
     def reasons(self) -> list[str]:
         """Return one line for each missing value: where, and why."""
         return [
-            f"{row.label}, {column.heading}: {row.cells[column.key].reason}"
+            f"{row.label}, {column.heading}: {reason}"
             for row in self.rows
             for column in self.columns
-            if column.key in row.cells and row.cells[column.key].reason
+            for reason in dict.fromkeys(
+                row.cells[key].reason for key in column.keys if key in row.cells
+            )
+            if reason
         ]
 
     def _matrix(self, bold: str) -> list[list[str]]:
@@ -121,8 +144,8 @@ class Table(NamedTuple):
         for row in self.rows:
             line = [row.heading]
             for column in self.columns:
-                cell = row.cells.get(column.key)
-                text = cell.text() if cell else ""
+                cell, text = row.cells.get(column.key), row.text(column)
+                text = f"{text} ({cell.remark})" if cell and cell.remark else text
                 line.append(bold.format(text) if cell and cell.best else text)
             lines.append(line)
         return lines
@@ -149,11 +172,11 @@ class Table(NamedTuple):
     def csv(self) -> str:
         """Return the table as CSV: plain numbers, empty where missing; ranges in own columns."""
         values: dict[str, list[float]] = {}
-        for column in self.columns:
-            cells = [row.cells.get(column.key) or Cell(np.nan) for row in self.rows]
-            values[column.key] = [cell.value for cell in cells]
-            values[f"{column.key} lowest"] = [cell.lowest for cell in cells]
-            values[f"{column.key} highest"] = [cell.highest for cell in cells]
+        for key in (key for column in self.columns for key in column.keys):
+            cells = [row.cells.get(key) or Cell(np.nan) for row in self.rows]
+            values[key] = [cell.value for cell in cells]
+            values[f"{key} lowest"] = [cell.lowest for cell in cells]
+            values[f"{key} highest"] = [cell.highest for cell in cells]
         index = pd.Index([row.label for row in self.rows], name=self.corner or "row")
         return pd.DataFrame(values, index=index).to_csv()
 

@@ -49,6 +49,7 @@ def written(tmp_path):
             "simulator": SECTIONS["simulator"],
             "runs": runs,
             "seeds": (0,),
+            "reference": None,
             "paper_table": True,
         } | changes
         assert {*values, "unit"} == set(Report.model_fields)

@@ -1,0 +1,140 @@
+"""Whom to trust: one paragraph a run, of numbers and fixed rules alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pdsim.identity import Identity
+from pdsim.tables.layout import Cell, medians, mixing, number
+from pdsim.tables.verdicts import COVERAGE, THIRDS, Verdict, of_run, of_truth, worst
+
+# The error that is told: of predictions from a prefix, where there are some.
+_ERRORS = ("prefix_rmse_median", "rmse_median")
+_DISTANCE, _RANK = "reference_wasserstein", "credible_rank"
+_KEYS = (COVERAGE, *THIRDS, *_ERRORS, "r_hat", "ess_bulk", "pareto_k", _DISTANCE, _RANK)
+
+Cells = Mapping[str, Cell]
+
+
+class TrustLine(NamedTuple):
+    """A run, what the rules say of it, and the numbers behind."""
+
+    label: str
+    verdicts: list[Verdict]
+    text: str
+
+
+def trust_lines(
+    metrics: pd.DataFrame,
+    unit: str,
+    *,
+    reference: str | None = None,
+    reference_seed: int = 0,
+    agreeing: Mapping[str, Sequence[float]] | None = None,
+) -> list[TrustLine]:
+    """Say of each run with marginal shooting or predictions from a prefix how far to trust it.
+
+    Args:
+        metrics: long table, see ``pdsim.metrics.long_format``.
+        unit: of errors in position channels.
+        reference: name of the run that distances are taken to.
+        reference_seed: whose draws these are; its distance to itself says nothing.
+        agreeing: run → share of starts of least squares that agree, one a seed.
+    """
+    if reference is not None:
+        own = (metrics["run"] == reference) & (metrics["seed"] == reference_seed)
+        metrics = metrics[~(own & (metrics["metric"] == _DISTANCE))]
+    runs = medians(metrics, _KEYS)
+    fits = [i for i in runs if i.method == "least_squares"]
+    # One that sees what the runs here see comes first.
+    fits.sort(key=lambda identity: identity.shooting != "marginal")
+    fit = fits[0] if fits else None
+    lines = []
+    for identity, cells in runs.items():
+        if identity.shooting != "marginal" and COVERAGE not in cells:
+            continue
+        ranks = metrics[(metrics["run"] == identity.run) & (metrics["metric"] == _RANK)]["value"]
+        sentences = [
+            *_coverage(cells),
+            *_error(cells, unit, runs[fit] if fit and identity != fit else {}),
+            *_convergence(cells, (agreeing or {}).get(identity.run, ())),
+            *_distance(identity, runs, reference),
+            *_truth(cells),
+        ]
+        verdicts = of_run(cells) + of_truth(list(ranks))
+        lines.append(TrustLine(identity.label, verdicts, " ".join(sentences)))
+    return lines
+
+
+def _known(cells: Cells, key: str) -> bool:
+    return key in cells and not np.isnan(cells[key].value)
+
+
+def _short(cell: Cell) -> str:
+    return cell._replace(digits=3).text()
+
+
+def _coverage(cells: Cells) -> list[str]:
+    if not _known(cells, COVERAGE):
+        return []
+    text = f"The 90 % band of observations from the prefix covers {_short(cells[COVERAGE])}"
+    if all(_known(cells, key) for key in THIRDS):
+        thirds = " / ".join(number(cells[key].value, 2) for key in THIRDS)
+        text += f" (first / second / last third of the horizon: {thirds})"
+    return [f"{text}."]
+
+
+def _error(cells: Cells, unit: str, fit: Cells) -> list[str]:
+    for key in _ERRORS:
+        if _known(cells, key):
+            text = f"RMSE of the predictive median {_short(cells[key])} {unit}".removesuffix(" -")
+            if _known(fit, key):
+                text += f"; that of least squares {_short(fit[key])}"
+            return [f"{text}."]
+    return []
+
+
+def _convergence(cells: Cells, agreeing: Sequence[float]) -> list[str]:
+    found = []
+    if _known(cells, "r_hat"):
+        text = f"Largest R-hat {number(worst(cells['r_hat']), 3)}"
+        if _known(cells, "ess_bulk"):
+            size = cells["ess_bulk"]
+            least = size.value if np.isnan(size.lowest) else size.lowest
+            text += f", smallest bulk effective sample size {number(least, 3)}"
+        found.append(f"{text}.")
+    if _known(cells, "pareto_k"):
+        found.append(f"Pareto k of its weights {number(worst(cells['pareto_k']), 2)}.")
+    if agreeing:
+        found.append(f"{min(agreeing):.0%} of its starts agree on the optimum.".replace("%", " %"))
+    return found
+
+
+def _distance(
+    identity: Identity, runs: Mapping[Identity, Cells], reference: str | None
+) -> list[str]:
+    known = [other for other in runs if other.run == reference]
+    if not known:
+        return []
+    cells, other = runs[identity], runs[known[0]]
+    between = _short(other[_DISTANCE]) if _known(other, _DISTANCE) else ""
+    if identity.run == reference:
+        text = "Its draws are the reference"
+        return [
+            f"{text}; distance of its other seeds {between} deviations." if between else f"{text}."
+        ]
+    if not _known(cells, _DISTANCE):
+        return []
+    remark = mixing(other)
+    remark = f" ({remark})" if remark else ""
+    apart = f"other seeds of the reference: {between}" if between else "no other seed of it was run"
+    return [
+        f"Distance to the reference, {known[0].label}{remark}: {_short(cells[_DISTANCE])} of its "
+        f"deviations; {apart}."
+    ]
+
+
+def _truth(cells: Cells) -> list[str]:
+    return [f"Credible rank of the truth {_short(cells[_RANK])}."] if _known(cells, _RANK) else []
