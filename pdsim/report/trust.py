@@ -12,8 +12,8 @@ from pdsim.tables.verdicts import COVERAGE, THIRDS, Verdict, of_run, of_truth, w
 
 # The error that is told: of predictions from a prefix, where there are some.
 _ERRORS = ("prefix_rmse_median", "rmse_median")
-_DISTANCE, _RANK = "reference_wasserstein", "credible_rank"
-_KEYS = (COVERAGE, *THIRDS, *_ERRORS, "r_hat", "ess_bulk", "pareto_k", _DISTANCE, _RANK)
+_HALF, _DISTANCE, _RANK = "prefix_coverage_50", "reference_wasserstein", "credible_rank"
+_KEYS = (COVERAGE, *THIRDS, _HALF, *_ERRORS, "r_hat", "ess_bulk", "pareto_k", _DISTANCE, _RANK)
 
 Cells = Mapping[str, Cell]
 
@@ -83,6 +83,8 @@ def _coverage(cells: Cells) -> list[str]:
     if all(_known(cells, key) for key in THIRDS):
         thirds = " / ".join(number(cells[key].value, 2) for key in THIRDS)
         text += f" (first / second / last third of the horizon: {thirds})"
+    if _known(cells, _HALF):
+        text += f", the 50 % band {_short(cells[_HALF])}"
     return [f"{text}."]
 
 

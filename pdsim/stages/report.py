@@ -135,7 +135,8 @@ def _paper_tables(options: Report, table) -> list[tuple[str, Any]]:
     """The paper's tables that have more to say than the comparison."""
     unit, published = options.unit, options.paper_table
     found = []
-    if len({run.method for run in options.runs}) > 2:
+    # The paper knows no marginal shooting.
+    if len({run.method for run in options.runs if run.identity.shooting != "marginal"}) > 2:
         found.append(("Table I", paper.table_1(table, published, unit)))
         found.append(("Table II", paper.table_2(table, published, unit)))
     if (table["method"] == "bayessim").any():
