@@ -45,7 +45,8 @@ def trust_lines(
     """
     if reference is not None:
         own = (metrics["run"] == reference) & (metrics["seed"] == reference_seed)
-        metrics = metrics[~(own & (metrics["metric"] == _DISTANCE))]
+        own &= metrics["metric"] == _DISTANCE
+        metrics = metrics.assign(value=metrics["value"].mask(own))
     runs = medians(metrics, _KEYS)
     fits = [i for i in runs if i.method == "least_squares"]
     # One that sees what the runs here see comes first.

@@ -5,11 +5,17 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
-from figures.conftest import ESTIMATORS, SECTIONS, VARIANTS
+from figures.conftest import ESTIMATORS, SECTIONS, TRUTH, VARIANTS
 
 from pdsim.config.slices import Report
+from pdsim.identity import Identity
+from pdsim.metrics.long_format import COLUMNS
+from pdsim.report.numbers import noise_text, parameter_lines, prior_draws
+from pdsim.report.trust import trust_lines
+from pdsim.runtime.files import write_dataset
 from pdsim.stages.report import _optimum_summary, write_report
 
 
@@ -116,6 +122,159 @@ def test_without_a_test_set_nothing_is_called_held_out(training_only, written):
     assert "held out" not in text
     assert "no recording was kept from the estimation" in text
     assert "training: all draws [rad]" in text
+
+
+FIT = Identity("least_squares_marginal", "least_squares", "marginal")
+CHAINS = Identity("nuts_marginal", "nuts", "marginal")
+SVGD = ESTIMATORS[0]
+
+
+def long_table(values):
+    """A long table from identity → metric → value over seeds."""
+    rows = [
+        ("e", *identity, seed, metric, value, "")
+        for identity, metrics in values.items()
+        for metric, seeds in metrics.items()
+        for seed, value in enumerate(seeds)
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"value": float})
+
+
+def test_a_report_without_predictions_passes_no_verdicts(held_out, written):
+    text = written(held_out)
+    for word in ("Whom to trust", "calibrated 0.", "too narrow", "Scores from the prefix",
+                 "width over the prior", "not determined", "The sensors scatter"):  # fmt: skip
+        assert word not in text, word
+
+
+def test_each_run_is_told_in_numbers_and_words():
+    thirds = {f"prefix_coverage_90_{name}": (0.9,) for name in ("first", "second", "third")}
+    table = long_table(
+        {
+            FIT: {"prefix_coverage_90": (0.7,), "prefix_rmse_median": (0.4,)},
+            CHAINS: {
+                "prefix_coverage_90": (0.9,), **thirds, "prefix_rmse_median": (0.3,),
+                "r_hat": (1.01, 1.2), "ess_bulk": (300.0, 9.0),
+                "reference_wasserstein": (0.0, 0.08), "credible_rank": (0.5, 0.97),
+            },
+            Identity("csvgd_marginal", "csvgd", "marginal"): {
+                "pareto_k": (0.3,), "reference_wasserstein": (0.2,), "rmse_median": (0.5,),
+            },
+            SVGD: {"rmse_median": (1.0,), "coverage_90": (0.3,), "credible_rank": (1.0,)},
+        }
+    )  # fmt: skip
+    fit, chains, particles = trust_lines(
+        table, "rad", reference="nuts_marginal", agreeing={FIT.run: [0.9, 0.75]}
+    )
+    assert [verdict.word for verdict in fit.verdicts] == ["too narrow"]
+    assert "RMSE of the predictive median 0.4 rad. 75 % of its starts agree" in fit.text
+    assert [(verdict.word, verdict.value) for verdict in chains.verdicts] == [
+        ("not mixed", "1.2"),
+        ("calibrated", "0.9"),
+        ("truth outside the 90 % region", "1 of 2 seeds"),
+    ]
+    for words in ("covers 0.9 (first / second / last third of the horizon: 0.9 / 0.9 / 0.9)",
+                  "0.3 rad; that of least squares 0.4.", "R-hat 1.2, smallest bulk effective sample "
+                  "size 9.", "Its draws are the reference; distance of its other seeds 0.08"):  # fmt: skip
+        assert words in chains.text
+    assert [verdict.word for verdict in particles.verdicts] == ["not checked on predictions"]
+    assert "Pareto k of its weights 0.3." in particles.text
+    assert (
+        "Distance to the reference, NUTS, marginal shooting (not mixed): 0.2 of its deviations; "
+        "other seeds of the reference: 0.08." in particles.text
+    )
+
+
+def test_a_reference_without_other_seeds_says_so():
+    table = long_table(
+        {CHAINS: {"reference_wasserstein": (0.0,)}, FIT: {"reference_wasserstein": (0.3,)}}
+    )
+    chains, fit = trust_lines(table, "m", reference="nuts_marginal")
+    assert chains.text == "Its draws are the reference."
+    assert fit.text.endswith("0.3 of its deviations; no other seed of it was run.")
+
+
+@pytest.fixture
+def trusted(held_out, tmp_path):
+    """The files with predictions of one run, whose posterior has its prior and noise."""
+    run, metrics = ESTIMATORS[0], pd.read_csv(held_out.metrics)
+    more = long_table(
+        {run: {"prefix_coverage_90": (0.6, 0.6), "prefix_rmse_median": (0.2, 0.2),
+               "credible_rank": (0.97, 0.3)}}
+    )  # fmt: skip
+    pd.concat([metrics, more.assign(experiment="two_links")]).to_csv(
+        tmp_path / "metrics.csv", index=False
+    )
+    with xr.open_datatree(held_out.posterior[run], engine="netcdf4") as tree:
+        tree = tree.load()
+    links, spread = tree["posterior"].dataset, np.linspace(0.5, 5.0, 24)[None]
+    dims = ("chain", "draw")
+    near = np.linspace(1.4, 1.6, 24)[None]
+    sensor = np.linspace(0.001, 0.003, 24)[None]
+    groups = {
+        "posterior": links.assign(
+            link_1=(dims, near + 1.0, links["link_1"].attrs),
+            link_2=(dims, 0.9 * spread, links["link_2"].attrs),
+        ),
+        "prior": links.assign(link_1=(dims, spread), link_2=(dims, spread)),
+        "noise": xr.Dataset(
+            {
+                "sensor_q0": (dims, sensor, {"units": "rad"}),
+                "sensor_q1": (dims, 2 * sensor, {"units": "rad"}),
+                "process_dq0": (dims, 10 * sensor, {"units": "rad/s"}),
+                "process_correlation": (dims, 100 * sensor, {"units": "-"}),
+            }
+        ),
+    }
+    tree = tree.assign({name: xr.DataTree(group) for name, group in groups.items()})
+    tree.attrs["config"] = '{"likelihood": {"window_count": 5}}'
+    write_dataset(str(tmp_path / "posterior.nc"), tree)
+    posterior = held_out.posterior | {run: str(tmp_path / "posterior.nc")}
+    return held_out._replace(metrics=str(tmp_path / "metrics.csv"), posterior=posterior)
+
+
+def test_the_report_leads_with_verdicts_and_flags_what_is_off(trusted, written):
+    text = written(trusted, reference="svgd_single")
+    head = text[text.index("Whom to trust") : text.index("All runs")]
+    assert "SVGD, single shooting too narrow 0.6 truth outside the 90 % region 1 of 2 seeds" in head
+    assert "CSVGD" not in head.split("fixed rules")[0]
+    assert text.index("Whom to trust") < text.index("Result")
+    part = text[text.index("SVGD, single shooting, seed 0") :]
+    part = part[: part.index("seed 0", 40)]
+    assert "truth outside the 90 % region rank 0.97" in part
+    assert part.index("combination unit") < part.index("parameter unit")
+    assert part.count("outside the 90 % interval") == 1
+    assert part.count("not determined by this recording") == 1
+    assert "Scores from the prefix come first" in text
+    assert "0.6 too narrow" in text[text.index("All runs") :]
+    assert (
+        "The sensors scatter by 0.002 (0.0011 to 0.0029) rad in q0 and 0.004 (0.0022 to 0.0058) "
+        "rad in q1; the model misses by 0.02 (0.011 to 0.029) rad/s in dq0 per window of 0.24 s, "
+        "with a correlation of 0.2 (0.11 to 0.29) from one window to the next." in part
+    )
+
+
+def test_a_parameter_as_wide_as_half_its_prior_is_not_determined(simulator):
+    space, level = simulator.space, np.linspace(0, 1, 101)[:, None]
+    prior = 0.5 + 4.5 * level * np.ones(2)
+    draws = 0.5 + 4.5 * np.hstack([0.499 * level, 0.501 * level])
+    first, second = parameter_lines(space, draws, TRUTH, prior)
+    assert (first.determined, second.determined) == (True, False)
+    assert first.width == pytest.approx(0.499, rel=1e-4)
+    assert [line.outside for line in (first, second)] == [False, False]
+    assert [line.outside for line in parameter_lines(space, draws, np.array([4.0, 2.0]))] == [
+        True,
+        False,
+    ]
+    (unknown, _) = parameter_lines(space, draws, None)
+    assert np.isnan(unknown.width)
+    assert unknown.determined
+
+
+def test_files_without_prior_or_noise_tell_neither(held_out, simulator):
+    path = held_out.posterior[SVGD]
+    assert prior_draws(path, simulator.space) is None
+    assert noise_text(path, 0.1) == ""
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS
 from pdsim.stages.table import write_table_3, write_tables
 from pdsim.tables import comparison, paper
 from pdsim.tables.layout import Cell, Column, Row, Table, latex, markdown, medians
+from pdsim.tables.verdicts import of_coverage, of_run, of_truth
 
 SVGD = Identity("svgd_single", "svgd", "single")
 CSVGD = Identity("csvgd_multiple", "csvgd", "multiple")
@@ -179,6 +180,71 @@ def test_without_a_test_set_no_column_speaks_of_one():
     table = comparison.build(metrics, published=True, unit="rad")
     assert [column.key for column in table.columns] == ["rmse_train"]
     assert not table.reasons()
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [
+        (0.849, "too narrow"), (0.85, "calibrated"), (0.95, "calibrated"), (0.951, "too wide"),
+        (np.nan, ""),
+    ],
+)  # fmt: skip
+def test_coverage_is_judged_by_fixed_limits(value, word):
+    assert of_coverage(value) == word
+    cells = {"prefix_coverage_90": Cell(value)}
+    (verdict,) = of_run(cells)
+    assert verdict.word == (word or "not checked on predictions")
+    assert verdict.good is (None if not word else word == "calibrated")
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ({}, ["not checked on predictions"]),
+        ({"r_hat": Cell(1.05), "pareto_k": Cell(0.7)}, ["not checked on predictions"]),
+        ({"r_hat": Cell(1.02, 1.01, 1.051)}, ["not mixed"]),
+        ({"pareto_k": Cell(0.6, 0.5, 0.701)}, ["weights unreliable"]),
+        ({"pareto_k": Cell(np.nan), "r_hat": Cell(np.nan)}, ["mixing unknown", "weights unknown"]),
+        ({"r_hat": Cell(2.0), "prefix_coverage_90": Cell(0.9)}, ["not mixed", "calibrated"]),
+        # The band of plain roll-outs need not cover 0.9.
+        ({"coverage_90": Cell(0.3)}, ["not checked on predictions"]),
+    ],
+)
+def test_what_spoils_draws_comes_before_their_coverage(cells, words):
+    assert [verdict.word for verdict in of_run(cells)] == words
+
+
+@pytest.mark.parametrize(
+    ("ranks", "value"),
+    [
+        ([], None), ([np.nan], None), ([0.9], None), ([0.901], "rank 0.901"),
+        ([0.2, 0.95, 0.99], "2 of 3 seeds"),
+    ],
+)  # fmt: skip
+def test_a_truth_is_flagged_outside_the_region(ranks, value):
+    assert [verdict.value for verdict in of_truth(ranks)] == ([] if value is None else [value])
+
+
+def test_scores_from_the_prefix_come_first_and_thirds_share_a_cell():
+    thirds = dict(zip(("first", "second", "third"), (0.6, 0.7, 0.834), strict=True))
+    scores = {f"prefix_coverage_90_{name}": (value,) * 2 for name, value in thirds.items()}
+    more = {"energy_score": (1.0,), "rmse": (1.0,), "rmse_median": (1.0,), "coverage_90": (0.2,)}
+    predicted = {"prefix_crps": (1.0,), "prefix_rmse_median": (0.3,)}
+    narrow = scores | {"prefix_coverage_90": (0.70, 0.72)} | predicted | more
+    right = {"prefix_coverage_90": (0.9, 0.9), "prefix_coverage_90_first": (None, None)}
+    table = comparison.build(metrics_of(svgd_single=narrow, csvgd_multiple=right), True, "rad")
+    assert [column.key for column in table.columns] == [
+        "prefix_rmse_median", "prefix_coverage_90", "prefix_coverage_90_thirds", "prefix_crps",
+        "energy_score", "rmse_median", "coverage_90", "rmse",
+    ]  # fmt: skip
+    lines = [row for row in table.rows if "published" not in row.label]
+    assert [row.cells["prefix_coverage_90"].remark for row in lines] == ["too narrow", ""]
+    text = table.markdown()
+    assert "| 0.71 ± 0.01 (too narrow) | 0.6 / 0.7 / 0.83 |" in text
+    assert text.count("first / second / third [-]: collapsed") == 1
+    frame = pd.read_csv(io.StringIO(table.csv()), index_col="run")
+    assert frame.loc["SVGD, single shooting", "prefix_coverage_90_third"] == 0.834
+    assert "prefix_coverage_90_thirds" not in frame
 
 
 def test_table_1_has_every_estimator_with_reasons_for_those_missing(example):
