@@ -1,6 +1,7 @@
 import subprocess
 import sys
 from types import SimpleNamespace
+from typing import get_args
 
 import matplotlib.image
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from figures.conftest import ESTIMATORS, SECTIONS, VARIANTS
 
 from pdsim import registry
-from pdsim.config.runs import BudgetConfig
+from pdsim.config.runs import BudgetConfig, Shooting
 from pdsim.figures import landscape, style
 from pdsim.figures.density import shown_channels, shown_trajectory
 from pdsim.figures.figure import Request
@@ -176,6 +177,13 @@ def test_no_two_runs_look_alike():
     assert len(set(shapes)) == len(runs)
     assert looks["csvgd_9"]["color"] == looks["csvgd_multiple"]["color"]
     assert looks["svgd_single"]["linestyle"] != looks["csvgd_multiple"]["linestyle"]
+
+
+def test_every_estimator_has_a_colour_and_every_shooting_a_line():
+    assert set(registry.NAMES["inference"]) == set(style.RUN_COLOURS)
+    assert not {*style.RUN_COLOURS.values()} & {*style._PALETTE}
+    runs = [Identity(f"nuts_{kind}", "nuts", kind) for kind in get_args(Shooting)]
+    assert len({look["linestyle"] for look in style.run_looks(runs).values()}) == len(runs)
 
 
 def test_which_figures_an_experiment_has():
