@@ -20,6 +20,8 @@ EXPERIMENTS = (
     "ibm_calibrated",
     "ibm_chaotic",
     "two_lengths",
+    "trusted_calibrated",
+    "trusted_chaotic",
     "pendubot",
     "calibration_oscillator",
     "calibration_pendulum",
@@ -37,6 +39,11 @@ def write(tmp_path, values):
     return path
 
 
+def test_every_shipped_experiment_is_tested(root):
+    shipped = {path.stem for path in (root / "config/experiments").glob("*.yaml")}
+    assert shipped == set(EXPERIMENTS)
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_shipped_experiments_are_valid_and_match_the_schema(root, name):
     path = root / f"config/experiments/{name}.yaml"
@@ -50,7 +57,7 @@ def test_the_workflow_s_config_is_valid(root):
     jsonschema.validate(values, json.loads(schemas()["config.schema.json"]))
     settings = workflow_config(values, "config/config.yaml")
     groups = {"demo", "synthetic", "modes", "two_lengths", "pendulum", "pendubot"}
-    groups |= {"estimators"}
+    groups |= {"estimators", "trusted"}
     assert set(settings.groups) == groups
 
 
@@ -189,7 +196,11 @@ MISTAKES = {
         1.0,
         ["recording.camera.parameters.lenght", "'length'"],
     ),
-    "no noise": (("likelihood", "noise_relative"), None, ["noise or noise_relative"]),
+    "noise stated twice": (
+        ("likelihood", "noise"),
+        {"q0": 0.1, "q1": 0.1, "dq0": 0.1, "dq1": 0.1},
+        ["likelihood", "either noise or noise_relative, not both"],
+    ),
     "noise of a channel missing": (
         ("likelihood",),
         {"noise": {"q0": 0.1}},
@@ -225,6 +236,13 @@ def test_a_mistake_is_named_with_file_key_and_remedy(tmp_path, demo, mistake):
         load_experiment(path)
     for word in (str(path), *words):
         assert word in str(error.value)
+
+
+def test_noise_that_is_not_stated_is_a_tenth_of_the_spread(tmp_path, demo):
+    del demo["likelihood"]["noise_relative"]
+    assert load_experiment(write(tmp_path, demo)).likelihood.share == 0.1
+    demo["likelihood"] = {"noise": {"q0": 0.1, "q1": 0.1, "dq0": 0.1, "dq1": 0.1}}
+    load_experiment(write(tmp_path, demo))
 
 
 def test_a_missing_key_is_named(tmp_path, demo):
@@ -292,7 +310,8 @@ def test_inference_options_hold_what_inference_uses_and_no_more(tmp_path, demo):
 
 
 def test_a_prefix_needs_held_out_recordings_and_windows_even_for_single_shooting(tmp_path, demo):
-    demo["prediction"], test = {}, demo["recording"]["test"]
+    demo |= {"prediction": {}, "reference": None, "detailed": []}
+    test = demo["recording"]["test"]
     demo["recording"]["test"] = []
     with pytest.raises(PdsimError, match=r"prediction: no recording is held out.*recording\.test"):
         load_experiment(write(tmp_path, demo))
@@ -304,7 +323,7 @@ def test_a_prefix_needs_held_out_recordings_and_windows_even_for_single_shooting
 
 
 def test_predictions_depend_on_what_they_read_and_nothing_else_on_them(tmp_path, demo):
-    plain = load_experiment(write(tmp_path, demo))
+    plain = load_experiment(write(tmp_path, demo | {"prediction": None}))
     experiment = changed(tmp_path, demo, ("prediction",), {"prefix": 30})
     for stage in ("preprocess", "infer", "simulate", "evaluate", "learning_curve", "report"):
         assert sliced(stage, plain) == sliced(stage, experiment), stage
@@ -337,6 +356,9 @@ def test_runs_can_have_names_and_several_can_share_a_method(tmp_path, demo):
     assert [identity.run for identity in experiment.identities()] == [
         "svgd_single",
         "csvgd_multiple",
+        "least_squares_marginal",
+        "csvgd_marginal",
+        "nuts_marginal",
         "fine",
     ]
     assert experiment.run("fine").identity == ("fine", "svgd", "single")
@@ -347,6 +369,7 @@ def test_runs_can_have_names_and_several_can_share_a_method(tmp_path, demo):
 def test_a_test_set_may_be_empty_and_windows_of_different_length(tmp_path, demo):
     demo["recording"]["train"] = [{"run": 0, "frames": [20, 420]}, {"run": 1, "frames": [20, 300]}]
     demo["recording"]["test"] = []
+    demo["prediction"] = None
     experiment = load_experiment(write(tmp_path, demo))
     assert not experiment.holds_out
     windows = experiment.recording.resolve(None, 0.01)

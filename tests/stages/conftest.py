@@ -5,7 +5,8 @@ import yaml
 
 from pdsim.cli.main import main
 
-RUNS = ("svgd_single", "csvgd_multiple", "nuts_single")
+RUNS = ("svgd_single", "csvgd_multiple", "csvgd_marginal", "nuts_single")
+REFERENCE = "nuts_single"
 BAYESSIM = {
     "statistics": ["downsampled", "signature"],
     "densities": ["mdn", "mdrff_rbf"],
@@ -20,7 +21,10 @@ def tiny(root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tiny")
     values = yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
     values["recording"]["test"] = values["recording"]["test"][:4]
-    values["runs"].append({"method": "nuts", "shooting": "single", "settings": {"doublings": 3}})
+    runs = {f"{run['method']}_{run['shooting']}": run for run in values["runs"]}
+    runs[REFERENCE] = {"method": "nuts", "shooting": "single", "settings": {"doublings": 3}}
+    values["runs"], values["reference"] = [runs[name] for name in RUNS], REFERENCE
+    del values["detailed"]
     values["bayessim"] = BAYESSIM
     values["budgets"] = {"quick": {"particle_count": 12, "iteration_count": 30, "chunk_size": 10}}
     experiment = folder / "tiny.yaml"
@@ -35,13 +39,15 @@ def tiny(root, tmp_path_factory):
     metrics, courses = [], []
 
     def score(name, run):
-        """Roll out and score a posterior; return the files both need."""
+        """Roll out, predict and score a posterior; return the files all need."""
         files = ("--trajectories", trajectories, "--posterior", run / "posterior.nc")
         pdsim("simulate", experiment, *files, "--output", run / "rollouts.nc")
+        pdsim("predict", experiment, *files, "--output", run / "prediction.nc")
         metrics.append(run / "metrics.csv")
         pdsim(
-            "evaluate", experiment, "--run", name, *files,
-            "--rollouts", run / "rollouts.nc", "--output", metrics[-1],
+            "evaluate", experiment, "--run", name, *files, "--rollouts", run / "rollouts.nc",
+            "--prediction", run / "prediction.nc",
+            "--reference", folder / REFERENCE / "seed0/posterior.nc", "--output", metrics[-1],
         )  # fmt: skip
         return files
 
@@ -62,13 +68,16 @@ def tiny(root, tmp_path_factory):
             "condition", experiment, *learned, "--run", variant, "--statistics", statistics,
             "--trained", trained, "--output", run / "posterior.nc",
         )  # fmt: skip
-        score(variant, run)
     for name in RUNS:
         run = folder / name / "seed0"
         pdsim(
             "infer", experiment, "--run", name, "--budget", "quick",
             "--trajectories", trajectories, "--output", run / "posterior.nc",
         )  # fmt: skip
+    for variant in VARIANTS:
+        score(variant, folder / variant / "seed0")
+    for name in RUNS:
+        run = folder / name / "seed0"
         files = score(name, run)
         courses.append(run / "learning_curve.csv")
         pdsim("learning-curve", experiment, "--run", name, *files, "--output", courses[-1])

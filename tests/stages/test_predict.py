@@ -21,7 +21,7 @@ COMMON = {
     "precision": "float64",
     "likelihood": {"window_count": 5},
 }
-NOISE = {"sensor_x": 0.01, "process_x": 0.002, "process_dx": 0.02}
+NOISE = {"sensor_x": 0.01, "process_x": 0.002, "process_dx": 0.02, "process_correlation": 0.5}
 
 
 @pytest.fixture(scope="module")

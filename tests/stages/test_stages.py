@@ -23,6 +23,7 @@ from pdsim.tables import paper
 RUNS = (
     ("svgd_single", 1, 12),
     ("csvgd_multiple", 1, 12),
+    ("csvgd_marginal", 1, 12),
     ("nuts_single", 12, 1),
     ("bayessim_signature_mdrff_rbf", 1, 12),
 )
@@ -59,7 +60,8 @@ def test_posteriors_open_in_arviz(tiny, run, chains, draws):
 def test_posteriors_hold_all_groups_and_their_provenance(tiny):
     tree = xr.open_datatree(posterior_file(tiny), engine="netcdf4")
     groups = {"posterior", "sample_stats", "prior", "shooting", "history", "course", "convergence"}
-    assert set(tree.children) == groups | {"combinations"}
+    assert set(tree.children) == groups | {"combinations", "noise"}
+    assert set(tree["noise"].data_vars) == set()
     assert tree["combinations"]["J1_over_G1"].shape == tree["posterior"]["link_1"].shape
     assert tree["course"]["link_1"].shape == (tree["course"].sizes["snapshot"], 12)
     np.testing.assert_array_equal(
@@ -82,6 +84,15 @@ def test_posteriors_hold_all_groups_and_their_provenance(tiny):
     assert "jax=" in attributes["versions"]
     assert json.loads(attributes["config"])["work"]["particle_count"] == 12
     tree.close()
+
+
+def test_marginal_shooting_s_posterior_holds_the_noise_it_inferred(tiny):
+    noise = read_dataset(posterior_file(tiny, "csvgd_marginal"), "noise")
+    names = {"sensor_q0", "sensor_q1", "process_correlation"}
+    names |= {f"process_{name}" for name in ("q0", "q1", "dq0", "dq1")}
+    assert set(noise.data_vars) == names
+    assert dict(noise.sizes) == {"chain": 1, "draw": 12}
+    assert all((noise[name] > 0).all() for name in names)
 
 
 def test_the_same_job_gives_the_same_draws(tiny, tmp_path):
@@ -132,7 +143,7 @@ def test_metrics_are_in_long_format_with_every_metric_of_every_run(tiny):
 
 def test_a_fitted_start_state_lowers_the_error(tiny):
     table = read_metrics(tiny / "metrics.csv")
-    csvgd = table[table.method == "csvgd"].set_index("metric").value
+    csvgd = table[table.run == "csvgd_multiple"].set_index("metric").value
     assert csvgd["rmse_fitted_start"] < csvgd["rmse"]
 
 
@@ -140,16 +151,16 @@ def test_a_course_can_be_cut_at_a_number_of_roll_outs(tiny):
     table = read_metrics(tiny / "learning_curve.csv", LEARNING_CURVE_COLUMNS)
     whole, early = (at_rollouts(table, limit) for limit in (10**9, 60))
     assert tuple(early.columns) == COLUMNS
-    final = read_metrics(tiny / "metrics.csv").set_index(["method", "metric"])["value"]
-    last = whole.set_index(["method", "metric"])["value"]
-    for method in ("svgd", "csvgd"):
+    final = read_metrics(tiny / "metrics.csv").set_index(["run", "metric"])["value"]
+    last = whole.set_index(["run", "metric"])["value"]
+    for run in ("svgd_single", "csvgd_multiple", "csvgd_marginal"):
         # Draws are scored alike at the end of the course and in the metrics; roll-outs are kept
         # with fewer digits in between.
-        assert last[method, "rmse"] == pytest.approx(final[method, "rmse"], rel=1e-4)
-    used = table[table["rollouts"] <= 60].groupby("method")["rollouts"].max()
+        assert last[run, "rmse"] == pytest.approx(final[run, "rmse"], rel=1e-4)
+    used = table[table["rollouts"] <= 60].groupby("run")["rollouts"].max()
     assert used.max() == 60
-    first = early.set_index(["method", "metric"])["value"]
-    assert first["svgd", "rmse"] != last["svgd", "rmse"]
+    first = early.set_index(["run", "metric"])["value"]
+    assert first["svgd_single", "rmse"] != last["svgd_single", "rmse"]
 
 
 def test_tables_can_be_cut_from_the_command_line(tiny, tmp_path):
