@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 _WINDOW = 25
 # Iterations of a fit, at most.
 _FIT_ITERATIONS = 40
-# A fit this many nats below the best, and one for each dimension, is no start for a chain.
-_BELOW = 10.0
+# A fit this many nats below the best is no start: a chain would stay where there is next to nothing.
+_BELOW = 5.0
 # How near to a limit a chain may start.
 _MARGIN = 0.01
 _STEP_SIZE = 0.5
@@ -170,7 +170,7 @@ class PooledNuts(SteppedChains):
         """Chains at draws from the Gaussians of their fits."""
         z, objective = self._logits(problem, fit), fit.model.objective
         order = jnp.argsort(objective)
-        good = objective <= objective.min() + _BELOW + z.shape[1]
+        good = objective <= objective.min() + _BELOW
         number = jnp.arange(len(z))
         chosen = jnp.where(good, number, order[number % jnp.maximum(good.sum(), 1)])
         z, information = z[chosen], fit.model.information[chosen]
