@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _WINDOW = 25
 # Iterations of a fit, at most.
 _FIT_ITERATIONS = 40
-# A fit this many nats below the best is no start: a chain would stay where there is next to nothing.
+# A fit this many nats below the best is no start: its chain would stay where hardly anything is.
 _BELOW = 5.0
 # How near to a limit a chain may start.
 _MARGIN = 0.01
