@@ -173,7 +173,9 @@ class Reweighted(Independent):
             log_first=np.concatenate([samples.log_first, first.log_density(z)]),
             drawn=drawn,
         )
-        size = importance.effective_size(samples.log_weight)
+        # Of these samples alone: the others' weights are looked at where a round begins.
+        here = np.asarray(value, np.float64) - proposal.log_density(z)
+        size = importance.effective_size(here) / len(z) if np.isfinite(here).any() else 0.0
         info = summarise(
             jnp.isfinite(value),
             *evaluation,

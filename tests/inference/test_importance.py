@@ -87,7 +87,7 @@ def test_reweighted_particles_have_the_spread_that_a_kernel_does_not_give():
     assert convergence["pareto_k"][0] < 0.5
     effective = result.history["effective"]
     assert np.isnan(effective[0])
-    assert effective[-1] > 2000
+    assert effective[-1] > 0.3
     assert result.history["evaluations"].sum() <= 40 * 600
 
 
