@@ -150,6 +150,7 @@ class ToneProblem:
     recorded: jax.Array
     space: ParameterSpace = field(metadata={"static": True})
     rollout_count: int = field(default=1, metadata={"static": True})
+    tangent_count: int = field(default=1, metadata={"static": True})
 
     def residuals(self, x):
         time = jnp.arange(len(self.recorded)) / 50
@@ -222,6 +223,7 @@ class Cosh:
     def __init__(self, mean, scale):
         self.around = gaussian(mean, np.diag(scale) ** 2)
         self.space, self.rollout_count = self.around.space, 1
+        self.tangent_count = self.around.tangent_count
 
     def start_shooting(self):
         return self.around.start_shooting()

@@ -128,6 +128,8 @@ def project(root, tmp_path_factory):
     shutil.copy(root / "Snakefile", folder)
     values = yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
     values["recording"]["test"] = values["recording"]["test"][:4]
+    values["runs"], values["reference"] = values["runs"][:2], "svgd_single"
+    del values["detailed"]
     values["budgets"] = {
         "quick": {"particle_count": 10, "iteration_count": 20, "chunk_size": 10},
         "long": {"particle_count": 10, "iteration_count": 1500, "chunk_size": 10},

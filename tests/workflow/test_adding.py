@@ -217,7 +217,8 @@ def test_a_metric_is_one_file_and_one_line(project, add, tmp_path):
     python(
         project, "-m", "pdsim", "evaluate", EXPERIMENT, "--run", "svgd_single",
         "--trajectories", f"{RESULTS}/trajectories.nc", "--posterior", f"{run}/posterior.nc",
-        "--rollouts", f"{run}/rollouts.nc", "--output", output,
+        "--rollouts", f"{run}/rollouts.nc", "--prediction", f"{run}/prediction.nc",
+        "--output", output,
     )  # fmt: skip
     with output.open() as file:
         rows = {row["metric"]: float(row["value"]) for row in csv.DictReader(file)}

@@ -76,7 +76,7 @@ def test_a_table_outside_the_project_goes_from_file_to_report(project, tmp_path)
 def test_results_with_a_space_and_nothing_held_out(project):
     """The whole pipeline into a folder whose name has to be quoted; and without a test set."""
     values = yaml.safe_load((project.folder / "config/experiments/tiny.yaml").read_text())
-    values["recording"]["test"] = []
+    values["recording"]["test"], values["prediction"] = [], None
     experiment = project.folder / "config/experiments/untested.yaml"
     settings = project.folder / "config/untested.yaml"
     experiment.write_text(yaml.safe_dump(values, sort_keys=False))

@@ -13,7 +13,8 @@ PLOTS = {
     "plot_learning_curve",
     "plot_landscape",
 }
-AFTER_INFERENCE = {"simulate", "evaluate", "learning_curve", "gather", "table", "write_report"}
+AFTER_INFERENCE = {"simulate", "predict", "evaluate", "learning_curve", "gather", "table"}
+AFTER_INFERENCE |= {"write_report"}
 AFTER_INFERENCE |= PLOTS - {"plot_landscape"}
 
 
@@ -72,12 +73,26 @@ def test_a_second_run_does_nothing(project):
 
 
 CASES = {
-    "an estimator's setting: its runs": (
+    "an estimator's setting: its runs, and the scores of all, since it is the reference": (
         EXPERIMENT,
         "    step_size: 0.03\n- method: csvgd",
         "    step_size: 0.02\n- method: csvgd",
         AFTER_INFERENCE - {"plot_windows"} | {"infer"},
-        {"infer": 1, "simulate": 1},
+        {"infer": 1, "simulate": 1, "predict": 1, "evaluate": 2},
+    ),
+    "the prefix: predictions and their scores": (
+        EXPERIMENT,
+        "prefix: 40",
+        "prefix: 41",
+        {"predict", "evaluate", "gather", "table", "write_report"},
+        {"predict": 2, "evaluate": 2},
+    ),
+    "the reference: scores": (
+        EXPERIMENT,
+        "reference: svgd_single",
+        "reference: csvgd_multiple",
+        {"evaluate", "gather", "table", "write_report"},
+        {"evaluate": 2},
     ),
     "the likelihood: all inference, and the metrics": (
         EXPERIMENT,
@@ -168,7 +183,7 @@ CASES = {
         "tight / loose,",
         "1.0 * tight / loose,",
         AFTER_INFERENCE | {"infer"},
-        {"infer": 1, "simulate": 1},
+        {"infer": 1, "simulate": 1, "predict": 1, "evaluate": 1},
     ),
     "a metric: scores": (
         "pdsim/metrics/coverage.py",

@@ -1,14 +1,6 @@
 # Simulation-based calibration: each estimator on many data sets drawn from the prior.
 
 
-def calibration_files(experiment):
-    """The ranks of each run whose model data can be simulated from."""
-    return [
-        f"{RESULTS}/{experiment}/calibration/{identity.run}.nc"
-        for identity in EXPERIMENTS[experiment].calibrated()
-    ]
-
-
 # A job keeps what is finished after each data set, and goes on from there when it runs again.
 rule calibrate:
     input:

@@ -212,7 +212,7 @@ def prediction_file(wildcards):
     """The prediction of a run, where its experiment has that section."""
     if EXPERIMENTS[wildcards.experiment].prediction is None:
         return {}
-    return {"prediction": RUN.format(**wildcards) + "/prediction.nc"}
+    return {"prediction": f"{RUN}/prediction.nc".format(**wildcards)}
 
 
 def parts(wildcards):
@@ -230,6 +230,14 @@ def tuning_files(experiment):
         f"{RESULTS}/{experiment}/{run.identity.run}/tuning.csv"
         for run in EXPERIMENTS[experiment].runs
         if run.tune
+    ]
+
+
+def calibration_files(experiment):
+    """The ranks of each run whose model data can be simulated from."""
+    return [
+        f"{RESULTS}/{experiment}/calibration/{identity.run}.nc"
+        for identity in EXPERIMENTS[experiment].calibrated()
     ]
 
 
