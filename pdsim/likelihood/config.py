@@ -21,9 +21,9 @@ class MarginalConfig(Section):
         "its estimate at the start; null: none",
     )
     correlation: tuple[float, float] | None = Field(
-        (0.0, 0.95),
+        (0.5, 0.95),
         description="limits of the correlation of process noise from window to window: what a "
-        "model gets wrong it gets wrong again; null: none",
+        "model gets wrong it gets wrong again, and one short recording does not show it; null: none",
     )
     start: float = Field(
         3.0,
