@@ -23,7 +23,7 @@ class MarginalConfig(Section):
     correlation: tuple[float, float] | None = Field(
         (0.5, 0.95),
         description="limits of the correlation of process noise from window to window: what a "
-        "model gets wrong it gets wrong again, and one short recording does not show it; null: none",
+        "model gets wrong it gets wrong again, which one short recording does not show; null: none",
     )
     start: float = Field(
         3.0,
