@@ -19,8 +19,8 @@ FIXED = {"mass": 0.7, "damping": 0.4, "gain": 1.3, "rest": 0.1}
 SPACE = ParameterSpace(
     (Parameter("stiffness", 8.0, 16.0, "N/m", sets=("stiffness",)),), tuple(FIXED.items())
 )
-# Of stiffness, σ and q of both state variables.
-POINT = np.array([0.5, 0.4, 0.6, 0.7])
+# Of stiffness, σ, q of both state variables and its correlation.
+POINT = np.array([0.5, 0.4, 0.6, 0.7, 0.6])
 
 
 @pytest.fixture(scope="module")
@@ -49,13 +49,14 @@ def generator(template, shooting="marginal", **likelihood):
     )
 
 
-def moments(template, stiffness, start_covariance, q, sigma):
+def moments(template, stiffness, start_covariance, q, rho, sigma):
     """Mean (frame,) and covariance (frame, frame) of the measured positions of frames 1, 2, …"""
     mass = FIXED["mass"]
     mean, size = template["start"].values[0].copy(), FRAMES - 1
     # The state is linear in the standard normal variables of start and pushes.
     root = np.zeros((2, 2 + 2 * WINDOWS))
     root[:, :2] = np.linalg.cholesky(start_covariance) if start_covariance.any() else 0.0
+    push = np.zeros_like(root)
     means, roots = np.empty(size), np.empty((size, root.shape[1]))
     for frame in range(size):
         push = FIXED["gain"] * template["inputs"].values[0, frame, 0]
@@ -68,7 +69,10 @@ def moments(template, stiffness, start_covariance, q, sigma):
         means[frame], roots[frame] = mean[0], root[0]
         if (frame + 1) % LENGTH == 0:
             column = 2 + 2 * (frame // LENGTH)
-            root[:, column : column + 2] = np.diag(q)
+            fresh = 1.0 if column == 2 else np.sqrt(1 - rho**2)
+            push = rho * push
+            push[:, column : column + 2] = fresh * np.diag(q)
+            root = root + push
     return means, roots @ roots.T + sigma**2 * np.eye(size)
 
 
@@ -87,14 +91,15 @@ def agrees(rows, mean, covariance):
 
 def test_marginal_data_have_the_moments_of_the_state_space_model(template):
     made = generator(template)
-    assert made.space.names == ("stiffness", "sensor_x", "process_x", "process_dx")
-    stiffness, sigma, *q = np.asarray(made.space.to_physical(POINT))
+    noise = ("sensor_x", "process_x", "process_dx", "process_correlation")
+    assert made.space.names == ("stiffness", *noise)
+    stiffness, sigma, *q, rho = np.asarray(made.space.to_physical(POINT))
     rows = drawn(made, POINT)
     # Nothing is seen where the template has nothing, and derived channels are no data.
     assert np.isnan(rows[:, 9:12, 0]).all()
     assert np.isnan(rows[..., 1]).all()
     seen = np.setdiff1d(np.arange(1, FRAMES), range(9, 12))
-    mean, covariance = moments(template, stiffness, 4 * COVARIANCE, q, sigma)
+    mean, covariance = moments(template, stiffness, 4 * COVARIANCE, q, rho, sigma)
     agrees(rows[:, seen, 0], mean[seen - 1], covariance[np.ix_(seen - 1, seen - 1)])
 
 
@@ -103,7 +108,7 @@ def test_single_shooting_s_data_start_where_it_is_known(template):
     assert made.space.names == ("stiffness",)
     rows = drawn(made, POINT[:1])
     seen = np.setdiff1d(np.arange(1, FRAMES), range(9, 12))
-    mean, covariance = moments(template, 12.0, np.zeros((2, 2)), np.zeros(2), 0.02)
+    mean, covariance = moments(template, 12.0, np.zeros((2, 2)), np.zeros(2), 0.0, 0.02)
     agrees(rows[:, seen, 0], mean[seen - 1], covariance[np.ix_(seen - 1, seen - 1)])
     assert rows[:, 1:, 1].std(axis=0).mean() == pytest.approx(0.3, rel=0.02)
 

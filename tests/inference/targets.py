@@ -14,6 +14,7 @@ from pdsim.registry import NAMES, load
 
 # What is tested: every method of the registry, and the other way through those that have two.
 VARIANTS = {
+    "csvgd_particles": ("csvgd", {"reweighting": 0.0}),
     "csvgd_gradient": ("csvgd", {"descent": "gradient"}),
     "emcee_mixed": ("emcee", {"moves": "mixed"}),
     "nuts_separate": ("nuts", {"adaptation": "separate"}),

@@ -14,10 +14,10 @@ from pdsim.systems.simulator import Simulator
 
 FRAME_TIME, FRAMES, PREFIX, WINDOW = 0.05, 41, 17, 10
 RUNS, DRAWS, SHORT = 400, 199, 33
-STIFFNESS, SIGMA, Q = 12.0, 0.02, np.array([0.015, 0.06])
+STIFFNESS, SIGMA, Q, RHO = 12.0, 0.02, np.array([0.015, 0.06]), 0.6
 COVARIANCE = np.array([[4e-4, 2e-4], [2e-4, 3e-3]])
 START = np.array([0.5, -0.2])
-NAMES = ("sensor_x", "process_x", "process_dx")
+NAMES = ("sensor_x", "process_x", "process_dx", "process_correlation")
 FIXED = {"mass": 1.0, "damping": 0.5, "rest": 0.0, "gain": 1.0}
 SPACE = ParameterSpace(
     (Parameter("stiffness", 8.0, 16.0, "N/m", sets=("stiffness",)),), tuple(FIXED.items())
@@ -43,11 +43,13 @@ def data(trajectories_of):
     """Recordings that the state-space model made: one for training, the rest held out."""
     random = np.random.default_rng(3)
     state = random.multivariate_normal(START, COVARIANCE, size=RUNS + 1)
+    push = Q * random.normal(size=state.shape)
     states = [state]
     for frame in range(1, FRAMES):
         # Process noise acts where a window ends; what is observed there does not have it yet.
         if frame > 1 and (frame - 1) % WINDOW == 0:
-            state = state + Q * random.normal(size=state.shape)
+            state = state + push
+            push = RHO * push + np.sqrt(1 - RHO**2) * Q * random.normal(size=state.shape)
         state = state @ TRANSITION.T + exact_step(PUSH[frame - 1])[1]
         states.append(state)
     states = np.stack(states, axis=1)
@@ -72,7 +74,7 @@ def data(trajectories_of):
 def predicted(data, *, sigma=SIGMA, q=Q, draws=DRAWS, seed=0, prefix=PREFIX):
     chosen = prefix_of(SIMULATOR, LIKELIHOOD, data, frames=prefix, inferred=NAMES)
     assert chosen.problem.space.names == ("stiffness", *NAMES)
-    return predict(chosen, np.tile([STIFFNESS, sigma, *q], (draws, 1)), seed=seed)
+    return predict(chosen, np.tile([STIFFNESS, sigma, *q, RHO], (draws, 1)), seed=seed)
 
 
 @pytest.fixture(scope="module")
@@ -86,21 +88,29 @@ def observed(data):
 
 def kalman(data, recording):
     """Mean and covariance (frame, 2, …) of the state from frame PREFIX on, frame by frame."""
-    mean, covariance, means, covariances = START, COVARIANCE, [], []
+    means, covariances, nothing, own = [], [], np.zeros((2, 2)), np.diag(Q**2)
+    # The state, and behind it the push that it gets where a window ends.
+    mean, covariance = (
+        np.append(START, [0.0, 0.0]),
+        np.block([[COVARIANCE, nothing], [nothing, own]]),
+    )
+    step = np.block([[TRANSITION, nothing], [nothing, np.eye(2)]])
+    at_end = np.block([[np.eye(2), np.eye(2)], [nothing, RHO * np.eye(2)]])
+    fresh = np.block([[nothing, nothing], [nothing, (1 - RHO**2) * own]])
     for frame in range(1, FRAMES):
-        mean = TRANSITION @ mean + exact_step(PUSH[frame - 1])[1]
-        covariance = TRANSITION @ covariance @ TRANSITION.T
+        mean = step @ mean + np.append(exact_step(PUSH[frame - 1])[1], [0.0, 0.0])
+        covariance = step @ covariance @ step.T
         seen = data["observed"].values[recording, frame, 0]
         if frame >= PREFIX:
-            means.append(mean)
-            covariances.append(covariance)
+            means.append(mean[:2])
+            covariances.append(covariance[:2, :2])
         elif np.isfinite(seen):
             spread = covariance[0, 0] + SIGMA**2
             gain = covariance[:, 0] / spread
             mean = mean + gain * (seen - mean[0])
             covariance = covariance - np.outer(gain, covariance[0])
         if frame % WINDOW == 0:
-            covariance = covariance + np.diag(Q**2)
+            mean, covariance = at_end @ mean, at_end @ covariance @ at_end.T + fresh
     return np.array(means), np.array(covariances)
 
 
