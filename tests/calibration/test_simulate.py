@@ -56,7 +56,7 @@ def moments(template, stiffness, start_covariance, q, rho, sigma):
     # The state is linear in the standard normal variables of start and pushes.
     root = np.zeros((2, 2 + 2 * WINDOWS))
     root[:, :2] = np.linalg.cholesky(start_covariance) if start_covariance.any() else 0.0
-    push = np.zeros_like(root)
+    pushed = np.zeros_like(root)
     means, roots = np.empty(size), np.empty((size, root.shape[1]))
     for frame in range(size):
         push = FIXED["gain"] * template["inputs"].values[0, frame, 0]
@@ -70,9 +70,9 @@ def moments(template, stiffness, start_covariance, q, rho, sigma):
         if (frame + 1) % LENGTH == 0:
             column = 2 + 2 * (frame // LENGTH)
             fresh = 1.0 if column == 2 else np.sqrt(1 - rho**2)
-            push = rho * push
-            push[:, column : column + 2] = fresh * np.diag(q)
-            root = root + push
+            pushed = rho * pushed
+            pushed[:, column : column + 2] = fresh * np.diag(q)
+            root = root + pushed
     return means, roots @ roots.T + sigma**2 * np.eye(size)
 
 

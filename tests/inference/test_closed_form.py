@@ -35,7 +35,7 @@ RANDOM = 1000
 ITERATIONS = {
     "emcee_mixed": 600,
     "svgd": 1000,
-    "csvgd": 200,
+    "csvgd": 50,
     "csvgd_particles": 1000,
     "csvgd_gradient": 1000,
     "cem": 60,
