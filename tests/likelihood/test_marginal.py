@@ -169,7 +169,7 @@ def test_the_states_are_those_of_the_dense_least_squares_problem(data):
 
 
 def test_slopes_and_information_are_those_of_the_kalman_filter(data):
-    problem = problem_of(data)
+    problem = problem_of(data, correlation=(0.0, 0.95))
     point = position(problem, POINTS[:1])
     step = 1e-5
     sides = [
