@@ -298,6 +298,8 @@ PLOTS = {
         "trajectories.nc",
     ),
     "posterior": ("--trajectories", "trajectories.nc", "--posterior", "{run}/posterior.nc"),
+    "prediction": ("--trajectories", "trajectories.nc", "--prediction", "{run}/prediction.nc"),
+    "pit": ("--trajectories", "trajectories.nc", "--prediction", "{run}/prediction.nc"),
     "windows": ("--trajectories", "trajectories.nc", "--posterior", "{run}/posterior.nc"),
     "convergence": ("--posterior", "{run}/posterior.nc", "svgd_single/seed0/posterior.nc"),
     "landscape": ("--trajectories", "trajectories.nc"),

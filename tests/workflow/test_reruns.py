@@ -12,6 +12,8 @@ PLOTS = {
     "plot_convergence",
     "plot_learning_curve",
     "plot_landscape",
+    "plot_prediction",
+    "plot_pit",
 }
 AFTER_INFERENCE = {"simulate", "predict", "evaluate", "learning_curve", "gather", "table"}
 AFTER_INFERENCE |= {"write_report"}
@@ -84,7 +86,7 @@ CASES = {
         EXPERIMENT,
         "prefix: 40",
         "prefix: 41",
-        {"predict", "evaluate", "gather", "table", "write_report"},
+        {"predict", "plot_prediction", "plot_pit", "evaluate", "gather", "table", "write_report"},
         {"predict": 2, "evaluate": 2},
     ),
     "the reference: scores": (
