@@ -7,10 +7,10 @@ whether the weighted draws can stand for the target: below 0.7 they can (Vehtari
 Yao and Gabry, Pareto smoothed importance sampling, 2024).
 """
 
+from math import lgamma
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
 
 # Degrees of freedom of the proposals: tails heavier than a posterior's.
 _FREEDOM = 5.0
@@ -20,6 +20,13 @@ _TAIL_ROOTS, _TAIL_SHARE = 3.0, 0.2
 _PRIOR_SAMPLES, _PRIOR_SHAPE, _LEAST_POINTS = 10, 0.5, 30
 # Fewer samples have no tail to look at.
 _LEAST_TAIL = 5
+
+
+def _log_sum(terms, axis: int | None = None):
+    """log Σ exp."""
+    from scipy.special import logsumexp
+
+    return logsumexp(terms, axis=axis)
 
 
 class Mixture(NamedTuple):
@@ -46,8 +53,8 @@ class Mixture(NamedTuple):
         """Log density at (n, D)."""
         dimension = z.shape[1]
         constant = (
-            gammaln((_FREEDOM + dimension) / 2)
-            - gammaln(_FREEDOM / 2)
+            lgamma((_FREEDOM + dimension) / 2)
+            - lgamma(_FREEDOM / 2)
             - 0.5 * dimension * np.log(_FREEDOM * np.pi)
         )
         terms = np.empty((len(self.mean), len(z)))
@@ -55,7 +62,7 @@ class Mixture(NamedTuple):
             square = (np.linalg.solve(root, (z - mean).T) ** 2).sum(axis=0)
             tail = -0.5 * (_FREEDOM + dimension) * np.log1p(square / _FREEDOM)
             terms[i] = weight + constant + tail - np.log(np.diag(root)).sum()
-        return logsumexp(terms, axis=0)
+        return _log_sum(terms, axis=0)
 
     def joined(self, other: "Mixture", share: float) -> "Mixture":
         """Both, this one with weight 1 − share."""
@@ -80,7 +87,7 @@ def fitted(z: np.ndarray, log_weight: np.ndarray, floor: np.ndarray) -> Mixture:
         log_weight: (n,).
         floor: (D, D) added to the covariance, so that few effective samples do not flatten it.
     """
-    weight = np.exp(log_weight - logsumexp(log_weight))
+    weight = np.exp(log_weight - _log_sum(log_weight))
     mean = weight @ z
     covariance = (weight[:, None] * (z - mean)).T @ (z - mean) + floor
     return equal_mixture(mean[None], covariance[None])
@@ -88,7 +95,7 @@ def fitted(z: np.ndarray, log_weight: np.ndarray, floor: np.ndarray) -> Mixture:
 
 def effective_size(log_weight: np.ndarray) -> float:
     """(Σ w)² / Σ w²."""
-    return float(np.exp(2 * logsumexp(log_weight) - logsumexp(2 * log_weight)))
+    return float(np.exp(2 * _log_sum(log_weight) - _log_sum(2 * log_weight)))
 
 
 def tempered(log_weight: np.ndarray, least: float) -> np.ndarray:
@@ -132,7 +139,7 @@ def smoothed(log_weight: np.ndarray) -> tuple[np.ndarray, float]:
                 shape = -np.inf
         else:
             shape = np.inf
-    return log_weight - logsumexp(log_weight), shape
+    return log_weight - _log_sum(log_weight), shape
 
 
 def _pareto_fit(excess: np.ndarray) -> tuple[float, float]:
@@ -148,7 +155,7 @@ def _pareto_fit(excess: np.ndarray) -> tuple[float, float]:
     b = b / (3 * quartile) + 1 / excess[-1]
     k = np.log1p(-b[:, None] * excess).mean(axis=1)
     likelihood = count * (np.log(-b / k) - k - 1)
-    weight = np.exp(likelihood - logsumexp(likelihood))
+    weight = np.exp(likelihood - _log_sum(likelihood))
     chosen = (b * weight).sum()
     shape = np.log1p(-chosen * excess).mean()
     scale = -shape / chosen
@@ -158,6 +165,6 @@ def _pareto_fit(excess: np.ndarray) -> tuple[float, float]:
 
 def resampled(log_weight: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
     """Numbers of samples (count,), each as often as its weight says to within one (systematic)."""
-    weight = np.exp(log_weight - logsumexp(log_weight))
+    weight = np.exp(log_weight - _log_sum(log_weight))
     places = (random.uniform() + np.arange(count)) / count
     return np.searchsorted(np.cumsum(weight) / weight.sum(), places).clip(max=len(weight) - 1)

@@ -14,6 +14,7 @@ PROBLEM = gaussian([0.5, 0.4], np.diag([0.1**2, 0.05**2]))
 
 # Trees of at most 15 steps: several iterations fit into a small budget.
 SMALL = {"nuts": {"chain_count": 10, "doublings": 4}, "sgld": {"chain_count": 10}}
+SMALL["nuts_separate"] = SMALL["nuts"]
 
 
 def estimator(method="csvgd", iterations=60, particles=20):
@@ -166,13 +167,20 @@ def test_diverging_particles_do_not_poison_the_others(cliff, method):
     x = np.asarray(e.draws(cliff, result.state).parameters)
     assert np.isfinite(x).all()
     history = result.history
-    walking = {"nuts": 10, "csvgd": 50, "least_squares": 16}.get(method, history["evaluations"][0])
+    walking = {"least_squares": 16, "nuts": 10, "nuts_separate": 10}
+    walking |= dict.fromkeys(("csvgd", "csvgd_particles"), 50)
+    walking = walking.get(method, history["evaluations"][0])
     # A third of the Sobol points start beyond the cliff: they were counted, and followed the rest,
     # some within the first iteration.
-    if method != "nuts":  # whose first report is of where the chains went, not of where they began
+    if not method.startswith(
+        "nuts"
+    ):  # whose first report is of where the chains went, not of where they began
         assert history["diverging"][0] >= 0.15 * walking
     # The cliff is 2 σ from the mean, so some step over it now and then, and come back.
-    assert history["diverging"][-50:].mean() < 0.06 * walking
+    if method == "csvgd":  # which ends with samples from wider tails than the posterior's
+        assert history["diverging"][-50:].mean() < 0.1 * history["evaluations"][-1]
+    else:
+        assert history["diverging"][-50:].mean() < 0.06 * walking
     assert np.isfinite(result.history["log_likelihood"]).all()
     # 0.494: the Gaussian without its upper 2.3 %.
     assert x[:, 0].mean() == pytest.approx(0.494, abs=0.04)

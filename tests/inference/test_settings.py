@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 from inference.targets import ESTIMATORS, build
 from pydantic import ValidationError
 
+from pdsim.config.runs import Shooting
 from pdsim.config.section import Section
 from pdsim.inference.csvgd import Settings as CsvgdSettings
 from pdsim.registry import NAMES, load
@@ -22,8 +24,8 @@ def test_every_module_has_what_the_config_asks_for(method):
     assert module.Settings.__doc__
     for name, field in module.Settings.model_fields.items():
         assert field.description, name
-    shootings = getattr(module, "SHOOTINGS", ("single", "multiple"))
-    assert set(shootings) <= {"single", "multiple"}
+    shootings = getattr(module, "SHOOTINGS", get_args(Shooting))
+    assert set(shootings) <= set(get_args(Shooting))
     # What a job is given are the settings in full, written and read again.
     settings = module.Settings()
     assert module.Settings.model_validate(settings.model_dump(mode="json")) == settings
