@@ -172,9 +172,8 @@ def test_diverging_particles_do_not_poison_the_others(cliff, method):
     walking = walking.get(method, history["evaluations"][0])
     # A third of the Sobol points start beyond the cliff: they were counted, and followed the rest,
     # some within the first iteration.
-    if not method.startswith(
-        "nuts"
-    ):  # whose first report is of where the chains went, not of where they began
+    # The first report of NUTS is of where the chains went, not of where they began.
+    if not method.startswith("nuts"):
         assert history["diverging"][0] >= 0.15 * walking
     # The cliff is 2 σ from the mean, so some step over it now and then, and come back.
     if method == "csvgd":  # which ends with samples from wider tails than the posterior's
