@@ -20,7 +20,7 @@ class Identity(NamedTuple):
     def label(self) -> str:
         """What legends and titles call it."""
         if self.run == default_name(self.method, self.shooting):
-            return f"{self.method.upper()}, {self.shooting} shooting"
+            return f"{self.method.upper().replace('_', ' ')}, {self.shooting} shooting"
         if self.method == "bayessim":
             _, statistic, density = self.run.split("_", 2)
             return f"BayesSim, {statistic} {density.replace('_', ' ')}"

@@ -20,7 +20,8 @@ import numpy as np
 import xarray as xr
 
 from pdsim.likelihood.config import LikelihoodConfig
-from pdsim.likelihood.marginal import MarginalProblem, marginal_problem
+from pdsim.likelihood.marginal import MarginalProblem
+from pdsim.likelihood.marginal_data import marginal_problem
 from pdsim.likelihood.noise import NoiseModel, channel_noise, noise_model
 from pdsim.likelihood.shooting import ShootingProblem, shooting_problem
 from pdsim.parameters import ParameterSpace

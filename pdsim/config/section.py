@@ -1,7 +1,8 @@
 """What the sections of all config files have in common."""
 
 import re
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -26,3 +27,11 @@ class Section(BaseModel):
     """A part of a config file: immutable, and closed to misspelt keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def with_defaults(values: Any, key: str, choice: str, defaults: Mapping[str, Any]) -> Any:
+    """Fill in what a section takes where ``key`` is ``choice``; for checks before the fields."""
+    if not isinstance(values, dict) or values.get(key) != choice:
+        return values
+    missing = (name for name in defaults if values.get(name) is None)
+    return values | {name: defaults[name] for name in missing}

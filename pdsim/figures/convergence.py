@@ -91,6 +91,8 @@ def draw_histories(runs: Sequence[RunHistory], title: str, stem: str) -> None:
     axes[2].set_ylim(0, max(0.1 * counts[-1], axes[2].get_ylim()[1]))
     for axis in axes:
         axis.set(xscale="log", xlabel="roll-outs used")
+        # Within one decade the labels between the powers of ten would stand on each other.
+        axis.xaxis.set_minor_formatter("")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
     style.title(figure, title)

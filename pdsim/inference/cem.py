@@ -22,6 +22,7 @@ from pydantic import Field
 
 from pdsim.config.section import Count
 from pdsim.inference.estimator import Done, Independent, Info, affordable, summarise
+from pdsim.inference.importance import flattened, log_sum
 from pdsim.inference.target import SamplerSettings, Target
 from pdsim.likelihood.problem import Position, Problem
 
@@ -76,7 +77,7 @@ class Mixture(NamedTuple):
                 distance = (np.linalg.solve(factor, (z - mean).T) ** 2).sum(axis=0)
             constant = len(mean) * np.log(2 * np.pi) + log_determinant
             terms.append(weight - 0.5 * (distance + constant))
-        return _log_sum(terms, axis=0)
+        return log_sum(terms, axis=0)
 
 
 class State(NamedTuple):
@@ -102,38 +103,6 @@ class State(NamedTuple):
 @jax.jit
 def _evaluate(target: Target, z: jax.Array):
     return target.log_density(z)
-
-
-def _log_sum(terms, axis: int | None = None):
-    """log Σ exp."""
-    from scipy.special import logsumexp
-
-    return logsumexp(terms, axis=axis)
-
-
-def flattened(log_weight: np.ndarray, least: float) -> tuple[np.ndarray, float]:
-    """Return weights proportional to w^β and the largest β ≤ 1 whose effective size is enough.
-
-    Args:
-        log_weight: (n,) log w; −∞ for none.
-        least: smallest effective sample size (Σw)²/Σw².
-    """
-
-    def weights(power):
-        # 0 · −∞ is not a number, but such a sample has no weight for any power.
-        scaled = np.where(np.isfinite(log_weight), power * log_weight, -np.inf)
-        return np.exp(scaled - _log_sum(scaled))
-
-    def size(power):
-        return 1 / (weights(power) ** 2).sum()
-
-    low, high = 0.0, 1.0
-    if size(1.0) >= least:
-        return weights(1.0), 1.0
-    for _ in range(50):
-        middle = np.sqrt(low * high) if low > 0 else high * 1e-3
-        low, high = (middle, high) if size(middle) >= least else (low, middle)
-    return weights(low), low
 
 
 @dataclass(frozen=True)
@@ -204,7 +173,7 @@ class Cem(Independent):
         if np.isfinite(past_value).any():
             points = past_z.reshape(-1, z.shape[1])
             proposals = [Mixture(*(part[i] for part in past)) for i in range(len(past_z))]
-            log_q = _log_sum([q.log_density(points) for q in proposals], axis=0)
+            log_q = log_sum([q.log_density(points) for q in proposals], axis=0)
             least = self.settings.elite_share * len(points)
             weights, power = flattened(past_value.ravel() - log_q, least)
             proposal = self._fit(points, weights, state.proposal, random)

@@ -22,7 +22,7 @@ _PRIOR_SAMPLES, _PRIOR_SHAPE, _LEAST_POINTS = 10, 0.5, 30
 _LEAST_TAIL = 5
 
 
-def _log_sum(terms, axis: int | None = None):
+def log_sum(terms, axis: int | None = None):
     """log Σ exp."""
     from scipy.special import logsumexp
 
@@ -62,7 +62,7 @@ class Mixture(NamedTuple):
             square = (np.linalg.solve(root, (z - mean).T) ** 2).sum(axis=0)
             tail = -0.5 * (_FREEDOM + dimension) * np.log1p(square / _FREEDOM)
             terms[i] = weight + constant + tail - np.log(np.diag(root)).sum()
-        return _log_sum(terms, axis=0)
+        return log_sum(terms, axis=0)
 
     def joined(self, other: "Mixture", share: float) -> "Mixture":
         """Both, this one with weight 1 − share."""
@@ -79,15 +79,14 @@ def equal_mixture(mean: np.ndarray, covariance: np.ndarray) -> Mixture:
     return Mixture(np.full(count, -np.log(count)), mean, np.linalg.cholesky(covariance))
 
 
-def fitted(z: np.ndarray, log_weight: np.ndarray, floor: np.ndarray) -> Mixture:
+def fitted(z: np.ndarray, weight: np.ndarray, floor: np.ndarray) -> Mixture:
     """One component with the weighted mean and covariance of samples.
 
     Args:
         z: (n, D).
-        log_weight: (n,).
+        weight: (n,), of sum 1.
         floor: (D, D) added to the covariance, so that few effective samples do not flatten it.
     """
-    weight = np.exp(log_weight - _log_sum(log_weight))
     mean = weight @ z
     covariance = (weight[:, None] * (z - mean)).T @ (z - mean) + floor
     return equal_mixture(mean[None], covariance[None])
@@ -95,20 +94,32 @@ def fitted(z: np.ndarray, log_weight: np.ndarray, floor: np.ndarray) -> Mixture:
 
 def effective_size(log_weight: np.ndarray) -> float:
     """(Σ w)² / Σ w²."""
-    return float(np.exp(2 * _log_sum(log_weight) - _log_sum(2 * log_weight)))
+    return float(np.exp(2 * log_sum(log_weight) - log_sum(2 * log_weight)))
 
 
-def tempered(log_weight: np.ndarray, least: float) -> np.ndarray:
-    """Log weights β log w with the largest β ≤ 1 whose effective size is at least ``least``."""
-    if effective_size(log_weight) >= least:
-        return log_weight
+def flattened(log_weight: np.ndarray, least: float) -> tuple[np.ndarray, float]:
+    """Return weights proportional to w^β and the largest β ≤ 1 whose effective size is enough.
+
+    Args:
+        log_weight: (n,) log w; −∞ for none.
+        least: smallest effective sample size (Σw)²/Σw².
+    """
+
+    def weights(power):
+        # 0 · −∞ is not a number, but such a sample has no weight for any power.
+        scaled = np.where(np.isfinite(log_weight), power * log_weight, -np.inf)
+        return np.exp(scaled - log_sum(scaled))
+
+    def size(power):
+        return 1 / (weights(power) ** 2).sum()
+
     low, high = 0.0, 1.0
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (
-            (middle, high) if effective_size(middle * log_weight) >= least else (low, middle)
-        )
-    return low * log_weight
+    if size(1.0) >= least:
+        return weights(1.0), 1.0
+    for _ in range(50):
+        middle = np.sqrt(low * high) if low > 0 else high * 1e-3
+        low, high = (middle, high) if size(middle) >= least else (low, middle)
+    return weights(low), low
 
 
 def smoothed(log_weight: np.ndarray) -> tuple[np.ndarray, float]:
@@ -139,7 +150,7 @@ def smoothed(log_weight: np.ndarray) -> tuple[np.ndarray, float]:
                 shape = -np.inf
         else:
             shape = np.inf
-    return log_weight - _log_sum(log_weight), shape
+    return log_weight - log_sum(log_weight), shape
 
 
 def _pareto_fit(excess: np.ndarray) -> tuple[float, float]:
@@ -155,7 +166,7 @@ def _pareto_fit(excess: np.ndarray) -> tuple[float, float]:
     b = b / (3 * quartile) + 1 / excess[-1]
     k = np.log1p(-b[:, None] * excess).mean(axis=1)
     likelihood = count * (np.log(-b / k) - k - 1)
-    weight = np.exp(likelihood - _log_sum(likelihood))
+    weight = np.exp(likelihood - log_sum(likelihood))
     chosen = (b * weight).sum()
     shape = np.log1p(-chosen * excess).mean()
     scale = -shape / chosen
@@ -165,6 +176,6 @@ def _pareto_fit(excess: np.ndarray) -> tuple[float, float]:
 
 def resampled(log_weight: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
     """Numbers of samples (count,), each as often as its weight says to within one (systematic)."""
-    weight = np.exp(log_weight - _log_sum(log_weight))
+    weight = np.exp(log_weight - log_sum(log_weight))
     places = (random.uniform() + np.arange(count)) / count
     return np.searchsorted(np.cumsum(weight) / weight.sum(), places).clip(max=len(weight) - 1)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from pdsim.config.section import Count
+from pdsim.config.section import Count, with_defaults
 from pdsim.inference.chains import ChainSettings
 from pdsim.inference.pooled_nuts import PooledNuts
 from pdsim.inference.separate_nuts import SeparateNuts
@@ -55,10 +55,7 @@ class Settings(ChainSettings):
     @model_validator(mode="before")
     @classmethod
     def _choose_defaults(cls, values: Any) -> Any:
-        if isinstance(values, dict) and values.get("adaptation") == "separate":
-            missing = (name for name in _SEPARATE_DEFAULTS if values.get(name) is None)
-            return values | {name: _SEPARATE_DEFAULTS[name] for name in missing}
-        return values
+        return with_defaults(values, "adaptation", "separate", _SEPARATE_DEFAULTS)
 
 
 def no_u_turn(

@@ -187,7 +187,7 @@ class Reweighted(Independent):
 
     def draws(self, problem: Problem, state: State) -> Position:
         """Return the particles until there are samples, and then draws in proportion to weight."""
-        if len(state.samples.z) == 0 or not np.isfinite(state.samples.value).any():
+        if not _weighed(state):
             return self.descent(problem).draws(problem, state.particles)
         log_weight, _ = importance.smoothed(state.samples.log_weight)
         random = np.random.default_rng(len(log_weight))
@@ -198,13 +198,13 @@ class Reweighted(Independent):
         )
 
     def diverging(self, problem: Problem, state: State) -> jax.Array:
-        if len(state.samples.z) == 0:
+        if not _weighed(state):
             return self.descent(problem).diverging(problem, state.particles)
         return jnp.zeros(self.particle_count, bool)
 
     def convergence(self, problem: Problem, state: State) -> dict[str, jax.Array]:
         """Return k̂ of the weights and their effective size, the same for every parameter."""
-        if len(state.samples.z) == 0:
+        if not _weighed(state):
             return {}
         log_weight, shape = importance.smoothed(state.samples.log_weight)
         every = jnp.ones(problem.space.dimension)
@@ -212,6 +212,11 @@ class Reweighted(Independent):
             "pareto_k": shape * every,
             "effective": importance.effective_size(log_weight) * every,
         }
+
+
+def _weighed(state: State) -> bool:
+    """Whether there are samples with a density."""
+    return bool(np.isfinite(state.samples.value).any())
 
 
 def _reweightable(problem: Problem) -> bool:
@@ -244,7 +249,8 @@ def _first_proposal(problem: Problem, target: Target, position: Position) -> Mix
 def _fitted(samples: Samples) -> Mixture:
     """One component for all samples, with weights as even as the dimension asks for."""
     z = np.asarray(samples.z)
-    weight = importance.tempered(samples.log_weight, _SAMPLES_PER_DIMENSION * z.shape[1])
+    least_size = _SAMPLES_PER_DIMENSION * z.shape[1]
+    weight, _ = importance.flattened(samples.log_weight, least_size)
     roots = np.asarray(samples.first.root)
     least = _LEAST_COVARIANCE * np.einsum("kij,klj->il", roots, roots) / len(roots)
     return importance.fitted(z, weight, least)

@@ -28,17 +28,14 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-import xarray as xr
 
-from pdsim.likelihood.noise import Deviations, NoiseModel, state_scale
+from pdsim.likelihood.noise import Deviations, NoiseModel
 from pdsim.likelihood.problem import (
     Linearisation,
     Position,
     combine_trajectories,
     trajectory_weights,
 )
-from pdsim.likelihood.shooting import by_column, guessed_states, subtracts
 from pdsim.likelihood.smoother import (
     Filtered,
     Sensitivity,
@@ -49,11 +46,9 @@ from pdsim.likelihood.smoother import (
     smooth,
 )
 from pdsim.parameters import ParameterSpace
-from pdsim.runtime.errors import PdsimError
 from pdsim.systems.rollout import over_windows, rollout, tangents
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import System
-from pdsim.trajectories import inputs_of, window_length, windows
 
 # What is added to an information, of its largest entry and at all: it needs a Cholesky factor.
 _FLOOR, _LEAST = 1e-12, 1e-12
@@ -405,87 +400,3 @@ def _slope_and_curvature(function, x: jax.Array) -> tuple[jax.Array, jax.Array]:
     bent = jnp.moveaxis(columns, 0, -1)
     values, vectors = jnp.linalg.eigh(-(bent + jnp.swapaxes(bent, 1, 2)) / 2)
     return value, jnp.einsum("pik,pk,pjk->pij", vectors, jnp.abs(values), vectors)
-
-
-def marginal_problem(
-    simulator: Simulator,
-    trajectories: xr.Dataset,
-    noise: NoiseModel,
-    *,
-    start_deviation: float,
-    window_count: int,
-    combination: str,
-    iterations: int,
-    dtype=np.float64,
-) -> MarginalProblem:
-    """Build the problem from training trajectories.
-
-    Args:
-        trajectories: layout of ``pdsim.trajectories``.
-        start_deviation: of the first state's prior, over that of its estimate.
-        window_count: windows of the longest recording; process noise acts between them.
-        combination: "sum" or "product".
-        iterations: Gauss–Newton steps of an evaluation.
-        dtype: of every array of the problem.
-
-    Raises:
-        PdsimError: states of this system cannot be subtracted.
-    """
-    if not subtracts(simulator.system):
-        raise PdsimError(
-            f"marginal shooting: states of {simulator.system.name} cannot be subtracted, so its "
-            "windows cannot be linearised; choose single shooting"
-        )
-    return windowed_problem(
-        simulator,
-        trajectories,
-        noise,
-        length=window_length(trajectories.sizes["time"], window_count),
-        start_deviation=start_deviation,
-        combination=combination,
-        iterations=iterations,
-        dtype=dtype,
-    )
-
-
-def windowed_problem(
-    simulator: Simulator,
-    trajectories: xr.Dataset,
-    noise: NoiseModel,
-    *,
-    length: int,
-    start_deviation: float,
-    combination: str,
-    iterations: int,
-    dtype=np.float64,
-) -> MarginalProblem:
-    """Build the problem of any trajectories, with windows of ``length`` frames.
-
-    Arguments but ``length`` as of ``marginal_problem``.
-    """
-    observed = trajectories["observed"].values[..., list(noise.channels)]
-    window_count = -(-(observed.shape[1] - 1) // length)
-    targets = windows(observed[:, 1:], length, window_count, np.nan)
-    seen = np.isfinite(targets)
-    within = np.arange(1, observed.shape[1]) < trajectories["length"].values[:, None]
-    first = length * np.arange(window_count)
-    frame_time = float(trajectories.attrs["frame_time"])
-    return MarginalProblem(
-        targets=by_column(np.nan_to_num(targets), dtype),
-        seen=by_column(seen, dtype),
-        counts=jnp.asarray(seen.sum(axis=(0, 2)), dtype),
-        inputs=by_column(windows(inputs_of(trajectories), length, window_count, 0.0), dtype),
-        first_time=jnp.asarray(first * frame_time, dtype),
-        start=jnp.asarray(trajectories["start"].values, dtype),
-        start_covariance=jnp.asarray(
-            start_deviation**2 * trajectories["start_covariance"].values, dtype
-        ),
-        guesses=jnp.asarray(guessed_states(trajectories, first), dtype),
-        active=None if within.all() else jnp.asarray(windows(within, length, window_count, False)),
-        state_scale=jnp.asarray(state_scale(trajectories), dtype),
-        simulator=simulator,
-        noise=noise,
-        combination=combination,
-        frame_time=frame_time,
-        iterations=iterations,
-    )

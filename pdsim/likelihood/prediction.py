@@ -21,7 +21,8 @@ import numpy as np
 import xarray as xr
 
 from pdsim.likelihood.config import LikelihoodConfig
-from pdsim.likelihood.marginal import MarginalProblem, windowed_problem
+from pdsim.likelihood.marginal import MarginalProblem
+from pdsim.likelihood.marginal_data import windowed_problem
 from pdsim.likelihood.noise import noise_model
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import by_column

@@ -47,11 +47,16 @@ def test_mixture_densities_are_those_of_multivariate_t():
     np.testing.assert_allclose(joined.log_density(z), mixture.log_density(z))
 
 
-def test_tempering_leaves_the_size_that_is_asked_for():
+def test_flattening_leaves_the_size_that_is_asked_for():
     log_weight = 10 * np.random.default_rng(0).normal(size=1000)
-    even = importance.tempered(log_weight, 100)
-    assert importance.effective_size(even) == pytest.approx(100, rel=1e-3)
-    assert importance.tempered(even, 50) is even
+    # A sample without density has no weight, however flat the others'.
+    log_weight[0] = -np.inf
+    weight, power = importance.flattened(log_weight, 100)
+    assert 1 / (weight**2).sum() == pytest.approx(100, rel=1e-3)
+    assert weight.sum() == pytest.approx(1)
+    assert weight[0] == 0
+    assert power < 1
+    assert importance.flattened(power * log_weight, 50)[1] == 1
 
 
 def test_resampling_repeats_a_sample_as_often_as_its_weight_says():

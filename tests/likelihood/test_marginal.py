@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import expm
 
 from pdsim.likelihood.config import MarginalConfig
-from pdsim.likelihood.marginal import marginal_problem
+from pdsim.likelihood.marginal_data import marginal_problem
 from pdsim.likelihood.noise import noise_model
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import shooting_problem
