@@ -25,6 +25,7 @@ Kalman filter's likelihood. The recursion is in ``pdsim.likelihood.smoother``.
 import math
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -165,16 +166,15 @@ class MarginalProblem:
         """
         starts = self._settle(position)
         count, m = self.simulator.space.dimension, position.parameters.shape[1]
-        residuals, slopes, end, end_slopes = self._simulate(position, starts, True)
-        states = (residuals, slopes[count:], end, end_slopes[count:], starts)
+        motion = self._simulate(position, starts, with_parameters=True)
         own = position.parameters[:, count:]
         noise = self._noise(own)
-        found = self._assemble(noise, *states)
-        filtered = self._filtered(noise, starts, found)
+        windows = motion.windows(noise)
+        filtered = self._filtered(noise, starts, windows)
         per_trajectory = self._log_likelihood(noise, filtered)
         weights = trajectory_weights(per_trajectory, self.combination)
         gradient, information = _each(eliminate)(
-            found, filtered, self._sensitivity(noise, residuals, slopes, end_slopes[:count])
+            windows, filtered, motion.sensitivity(noise), noise.correlation
         )
         gradient = -jnp.einsum("pn,pni->pi", weights, gradient)
         information = jnp.einsum("pn,pnij->pij", weights, information)
@@ -182,7 +182,7 @@ class MarginalProblem:
 
             def at_other_noise(own):
                 noise = self._noise(own)
-                filtered = self._filtered(noise, starts, self._assemble(noise, *states))
+                filtered = self._filtered(noise, starts, motion.windows(noise))
                 return (weights * self._log_likelihood(noise, filtered)).sum(axis=1)
 
             slope, curvature = _slope_and_curvature(at_other_noise, own)
@@ -195,11 +195,12 @@ class MarginalProblem:
     def smoothed(self, position: Position) -> tuple[jax.Array, Filtered]:
         """Most likely window starts (particle, trajectory, window, S), scaled, and the filter's.
 
-        The filter's state is that of the system, as a difference to these starts, and then β.
+        The filter's state is a difference to these starts.
         """
         starts = self._settle(position)
         noise = self._deviations(position)
-        return starts, self._filtered(noise, starts, self._windows(position, starts))
+        windows = self._simulate(position, starts).windows(noise)
+        return starts, self._filtered(noise, starts, windows)
 
     def marginal(self, position: Position) -> jax.Array:
         """Return log p of each recording, (particle, trajectory)."""
@@ -208,9 +209,10 @@ class MarginalProblem:
 
         def step(_, carry):
             starts, _ = carry
-            windows = self._windows(position, starts)
+            windows = self._simulate(position, starts).windows(noise)
             filtered = self._filtered(noise, starts, windows)
-            return self._moved(starts, windows, filtered), self._log_likelihood(noise, filtered)
+            moved = self._moved(noise, starts, windows, filtered)
+            return moved, self._log_likelihood(noise, filtered)
 
         # What the last step leads to is not needed, but so the loop holds all there is to compile.
         nothing = jnp.zeros(starts.shape[:2], starts.dtype)
@@ -225,37 +227,29 @@ class MarginalProblem:
         noise = self._deviations(position)
 
         def step(_, starts):
-            windows = self._windows(position, starts)
-            return self._moved(starts, windows, self._filtered(noise, starts, windows))
+            windows = self._simulate(position, starts).windows(noise)
+            return self._moved(noise, starts, windows, self._filtered(noise, starts, windows))
 
         return jax.lax.fori_loop(0, self.iterations, step, self._guessed(position))
 
-    def _moved(self, starts: jax.Array, windows: Windows, filtered: Filtered) -> jax.Array:
-        return starts + _each(smooth)(windows, filtered)[..., : starts.shape[-1]]
+    def _moved(
+        self, noise: Deviations, starts: jax.Array, windows: Windows, filtered: Filtered
+    ) -> jax.Array:
+        return starts + _each(smooth)(windows, filtered, noise.correlation)
 
     def _log_likelihood(self, noise: Deviations, filtered: Filtered) -> jax.Array:
         each = self.counts * (jnp.log(noise.sensor)[:, None] + _HALF_LOG_2PI)
         normalisation = each.sum(axis=-1)
-        return _each(log_likelihood)(filtered) - normalisation
+        return jax.vmap(jax.vmap(log_likelihood))(filtered) - normalisation
 
     def _filtered(self, noise: Deviations, starts: jax.Array, windows: Windows) -> Filtered:
         """Filter every recording."""
         mean = self.start / self.state_scale - starts[:, :, 0]
         first = self.start_covariance / jnp.outer(self.state_scale, self.state_scale)
-        known = jnp.zeros_like(first[0])
-
-        def recording(windows, mean, first, q, rho):
-            stationary = jnp.diag(q**2)
-            return run_filter(
-                windows,
-                jnp.concatenate([mean, jnp.zeros_like(mean)]),
-                jnp.block([[first, known], [known, stationary]]),
-                jnp.block([[known, known], [known, (1 - rho**2) * stationary]]),
-            )
-
-        recordings = jax.vmap(recording, in_axes=(0, 0, 0, None, None))
+        recordings = jax.vmap(run_filter, in_axes=(0, 0, 0, None, None))
         particles = jax.vmap(recordings, in_axes=(0, 0, None, 0, 0))
-        return particles(windows, mean, first, noise.process, noise.correlation)
+        q = jax.vmap(jnp.diag)(noise.process**2)
+        return particles(windows, mean, first, q, noise.correlation)
 
     def _deviations(self, position: Position) -> Deviations:
         return self._noise(position.parameters[:, self.simulator.space.dimension :])
@@ -265,55 +259,18 @@ class MarginalProblem:
         noise = self.noise.deviations(coordinates)
         return noise._replace(process=noise.process / self.state_scale)
 
-    def _windows(self, position: Position, starts: jax.Array) -> Windows:
-        """Roll out all windows with a tangent for each state."""
-        noise = self._deviations(position)
-        residuals, slopes, end, end_slopes = self._simulate(position, starts, False)
-        return self._assemble(noise, residuals, slopes, end, end_slopes, starts)
+    def residuals(self, coordinates: jax.Array, starts: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Roll-outs minus recordings, and where windows end.
 
-    def _assemble(self, noise: Deviations, residuals, slopes, end, end_slopes, starts) -> Windows:
-        """Sum over channels and frames; β follows the states, and only enters where windows end."""
-        weight = (noise.sensor**-2).T[:, None, :, None, None]
-        weighted = weight * residuals
-        transitions = jnp.moveaxis(end_slopes, (0, 1), (-1, -2))[:, :, :-1]
-        identity = jnp.eye(starts.shape[-1], dtype=starts.dtype)
-        pushed = jnp.broadcast_to(identity, transitions.shape)
-        kept = noise.correlation[:, None, None, None, None] * pushed
-        return Windows(
-            squares=(weighted * residuals).sum(axis=(0, 1)),
-            slopes=_with_push(_projected(slopes, weighted), -1),
-            information=_with_push(_products(slopes, weight * slopes), -1, -2),
-            gaps=_with_push(starts[:, :, 1:] - jnp.moveaxis(end, 0, -1)[:, :, :-1], -1),
-            transitions=jnp.concatenate(
-                [
-                    jnp.concatenate([transitions, pushed], axis=-1),
-                    jnp.concatenate([jnp.zeros_like(transitions), kept], axis=-1),
-                ],
-                axis=-2,
-            ),
-        )
+        Args:
+            coordinates: of the simulator's parameters, (particle, trajectory, window, M).
+            starts: of all windows, (particle, trajectory, window, S), scaled.
 
-    def _sensitivity(self, noise: Deviations, residuals, slopes, end_parameters) -> Sensitivity:
-        """The same for the parameters, whose slopes come before those of the states."""
-        weight = (noise.sensor**-2).T[:, None, :, None, None]
-        count = len(end_parameters)
-        own, states = slopes[:count], slopes[count:]
-        return Sensitivity(
-            slopes=_projected(own, weight * residuals),
-            mixed=_with_push(_products(states, weight * own), -2),
-            information=_products(own, weight * own),
-            ends=_with_push(jnp.moveaxis(end_parameters, (0, 1), (-1, -2))[:, :, :-1], -2),
-        )
-
-    def _simulate(self, position: Position, starts: jax.Array, with_parameters: bool):
-        """Residuals (channel, h, particle, trajectory, window), ends (S, …), and their slopes.
-
-        Slopes have an axis of tangents in front: the parameters', if asked, then the states'.
+        Returns:
+            (channel, h, particle, trajectory, window), 0 where nothing was observed, and (S,
+            particle, trajectory, window), scaled.
         """
-        system = self.system.forward_mode()
-        space = self.simulator.space
-        coordinates = position.parameters[:, None, None, : space.dimension]
-        coordinates = jnp.broadcast_to(coordinates, (*starts.shape[:3], space.dimension))
+        system, space = self.system.forward_mode(), self.simulator.space
 
         def window(coordinates, start, inputs, active, first_time):
             channels, end = rollout(
@@ -330,17 +287,73 @@ class MarginalProblem:
             measured = tuple(channels[i] for i in self.noise.channels)
             return measured, system.pack(end) / self.state_scale
 
-        simulate = over_windows(window)
-
-        def shown(coordinates, start):
-            channels, end = simulate(coordinates, start, self.inputs, self.active, self.first_time)
-            return jnp.stack([jnp.moveaxis(x, -1, 0) for x in channels]), jnp.moveaxis(end, -1, 0)
-
-        (observed, end), (slopes, end_slopes) = tangents(
-            shown, coordinates, starts, with_start=True, with_parameters=with_parameters
+        channels, end = over_windows(window)(
+            coordinates, starts, self.inputs, self.active, self.first_time
         )
+        observed = jnp.stack([jnp.moveaxis(x, -1, 0) for x in channels])
         target, seen = (jnp.stack(x)[:, :, None] for x in (self.targets, self.seen))
-        return seen * (observed - target), seen * slopes, end, end_slopes
+        return seen * (observed - target), jnp.moveaxis(end, -1, 0)
+
+    def _simulate(
+        self, position: Position, starts: jax.Array, with_parameters: bool = False
+    ) -> "Motion":
+        """Roll out all windows with a tangent for each state and, if asked, each parameter."""
+        dimension = self.simulator.space.dimension
+        coordinates = position.parameters[:, None, None, :dimension]
+        coordinates = jnp.broadcast_to(coordinates, (*starts.shape[:3], dimension))
+        (residuals, end), (slopes, end_slopes) = tangents(
+            self.residuals, coordinates, starts, with_start=True, with_parameters=with_parameters
+        )
+        rows = jnp.concatenate([residuals[None], slopes])
+        end, end_slopes = jnp.moveaxis(end, 0, -1), jnp.moveaxis(end_slopes, (0, 1), (-1, -2))
+        return Motion(
+            products=jnp.einsum("icfpnw,jcfpnw->pnwcij", rows, rows),
+            gaps=starts[:, :, 1:] - end[:, :, :-1],
+            ends=end_slopes[:, :, :-1],
+        )
+
+
+class Motion(NamedTuple):
+    """All windows rolled out from their starts, (particle, trajectory, window) in front.
+
+    Attributes:
+        products: Σ over frames of the residual and its tangents with one another, by channel:
+            (…, channel, 1 + T, 1 + T). Tangents are the parameters', if there are any, and then
+            those of the S states.
+        gaps: from the end of a window to the start of the next, (…, S), one window fewer.
+        ends: tangents of the ends, (…, S, T), one window fewer.
+    """
+
+    products: jax.Array
+    gaps: jax.Array
+    ends: jax.Array
+
+    def windows(self, noise: Deviations) -> Windows:
+        """Windows as the filter takes them, channels over their noise."""
+        size = self.gaps.shape[-1]
+        products = _weighed(self.products, noise)
+        return Windows(
+            squares=products[..., 0, 0],
+            slopes=products[..., 0, -size:],
+            information=products[..., -size:, -size:],
+            gaps=self.gaps,
+            transitions=self.ends[..., -size:],
+        )
+
+    def sensitivity(self, noise: Deviations) -> Sensitivity:
+        """What the parameters' tangents add."""
+        size = self.gaps.shape[-1]
+        products = _weighed(self.products, noise)
+        return Sensitivity(
+            slopes=products[..., 0, 1:-size],
+            mixed=products[..., -size:, 1:-size],
+            information=products[..., 1:-size, 1:-size],
+            ends=self.ends[..., :-size],
+        )
+
+
+def _weighed(products: jax.Array, noise: Deviations) -> jax.Array:
+    return jnp.einsum("pc,pnwcij->pnwij", noise.sensor**-2, products)
 
 
 @jax.custom_vjp
@@ -362,26 +375,13 @@ _log_likelihood.defvjp(_expanded, _pulled_back)
 
 
 def _each(function):
-    """Batch over particles and trajectories."""
-    return jax.vmap(jax.vmap(function))
+    """Batch over particles and trajectories; the last argument, ρ, has the first alone."""
 
+    def particle(*arguments):
+        *own, rho = arguments
+        return jax.vmap(lambda *x: function(*x, rho))(*own)
 
-def _with_push(x: jax.Array, *axes: int) -> jax.Array:
-    """Make room for β behind the states: zeros, as many as there are, along some axes."""
-    widths = [(0, 0)] * x.ndim
-    for axis in axes:
-        widths[axis % x.ndim] = (0, x.shape[axis])
-    return jnp.pad(x, widths)
-
-
-def _projected(slopes: jax.Array, residuals: jax.Array) -> jax.Array:
-    """Σ slope · residual over channels and frames, (particle, trajectory, window, tangent)."""
-    return jnp.moveaxis((slopes * residuals).sum(axis=(1, 2)), 0, -1)
-
-
-def _products(a: jax.Array, b: jax.Array) -> jax.Array:
-    """Σ aᵢ bⱼ over channels and frames, (particle, trajectory, window, i, j)."""
-    return jnp.einsum("icfpnw,jcfpnw->pnwij", a, b)
+    return jax.vmap(particle)
 
 
 def _slope_and_curvature(function, x: jax.Array) -> tuple[jax.Array, jax.Array]:

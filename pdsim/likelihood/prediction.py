@@ -165,10 +165,11 @@ def _predict(problem: MarginalProblem, course: _Course, coordinates, numbers, ke
     position = Position(coordinates, nothing)
     starts, filtered = problem.smoothed(position)
     # The filter's last mean is one more Gauss–Newton step of the last window's start.
-    mean = filtered.mean[:, :, -1] + jnp.pad(
-        starts[:, :, -1], ((0, 0), (0, 0), (0, starts.shape[-1]))
-    )
-    values, vectors = jnp.linalg.eigh(filtered.covariance[:, :, -1])
+    last = jax.tree.map(lambda x: x[:, :, -1], filtered.after)
+    mean = jnp.concatenate([last.mean + starts[:, :, -1], last.push], axis=-1)
+    crossed = jnp.swapaxes(last.crossed, -1, -2)
+    covariance = jnp.block([[last.covariance, last.crossed], [crossed, last.pushed]])
+    values, vectors = jnp.linalg.eigh(covariance)
     # A state that is known has no variance, and rounding may leave less.
     root = vectors * jnp.sqrt(jnp.maximum(values, 0.0))[..., None, :]
     noise = problem.noise.deviations(coordinates[:, space.dimension :])

@@ -445,7 +445,7 @@ class DoublePendulum(ContinuousSystem):
         }
 
     def forward_mode(self) -> "DoublePendulum":
-        return replace(self, written_adjoint=False)
+        return replace(super().forward_mode(), written_adjoint=False)
 
 
 def build(options: Options) -> DoublePendulum:

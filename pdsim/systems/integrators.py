@@ -26,7 +26,8 @@ def rk4(system, state, input, time, prepared, dt):
     x' = x + dt/6 · (k1 + 2 k2 + 2 k3 + k4)
     """
 
-    # A loop: the rates, and their derivatives, are then compiled once and not four times.
+    # As a loop, the rates and their derivatives are compiled once and not four times; in a plain
+    # roll-out it takes twice the time.
     def stage(carry, shares):
         slope, mean = carry
         ahead, weight = shares
@@ -39,7 +40,9 @@ def rk4(system, state, input, time, prepared, dt):
     dtype = jnp.result_type(*jax.tree.leaves(state))
     ahead = jnp.array([0.0, 0.5, 0.5, 1.0], dtype)
     weights = jnp.array([1 / 6, 1 / 3, 1 / 3, 1 / 6], dtype)
-    (_, mean), _ = jax.lax.scan(stage, (nothing, nothing), (ahead, weights))
+    (_, mean), _ = jax.lax.scan(
+        stage, (nothing, nothing), (ahead, weights), unroll=not system.looped
+    )
     return jax.tree.map(lambda x, m: x + dt * m, state, mean)
 
 

@@ -152,10 +152,12 @@ class ContinuousSystem(System):
 
     Attributes:
         integrator: a name from ``pdsim.systems.integrators``.
+        looped: whether the stages of a step are a loop, which suits tangents in forward mode.
         second_order: whether the state is positions and then, in the same order, their rates.
     """
 
     integrator: str = "rk4"
+    looped: bool = False
     second_order: ClassVar[bool] = False
 
     def derivative(self, state: State, input: tuple, time, prepared: Any) -> State:
@@ -168,3 +170,6 @@ class ContinuousSystem(System):
     def with_integrator(self, name: str) -> Self:
         """Return the system with another integrator."""
         return replace(self, integrator=name)
+
+    def forward_mode(self) -> Self:
+        return replace(self, looped=True)
