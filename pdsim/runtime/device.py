@@ -14,6 +14,8 @@ import jaxlib
 from pdsim.runtime import gpu
 
 _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
+# Threads of XLA, at least.
+_THREADS = 4
 
 
 def _cpu_features() -> str:
@@ -22,6 +24,13 @@ def _cpu_features() -> str:
     except OSError:
         return platform.processor()
     return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+
+
+def _cores() -> int:
+    """Cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def cache_folder() -> Path:
@@ -41,10 +50,14 @@ def configure(precision: str = "float64") -> None:
     - one GPU, if ``JAX_PLATFORMS`` asks for CUDA (``pdsim.runtime.gpu``);
     - float64 arithmetic unless ``precision`` is "float32";
     - compiled programs are kept across processes (``JAX_COMPILATION_CACHE_DIR`` overrides where);
+    - XLA has four threads at least: since jaxlib 0.10 a batch of LAPACK's routines holds a thread
+      until others have done their share, and two batches at a time stop a pool of two for ever;
     - glibc is told to keep large freed blocks: by default each roll-out's arrays are handed back
       to the system and faulted in again, which doubled the time of a gradient.
     """
     gpu.claim(os.environ)
+    # Read by XLA when it starts; the only way to size its pool.
+    os.environ.setdefault("NPROC", str(max(_THREADS, _cores())))
     jax.config.update("jax_enable_x64", precision == "float64")
     if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         jax.config.update("jax_compilation_cache_dir", str(cache_folder()))

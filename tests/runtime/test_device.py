@@ -1,8 +1,10 @@
-"""The cache of compiled programs, shared between jobs that may be killed."""
+"""The cache of compiled programs, shared between jobs that may be killed; the threads of XLA."""
 
 import os
 import subprocess
 import sys
+
+import pytest
 
 SCRIPT = """
 from pdsim.runtime import device
@@ -44,3 +46,30 @@ def test_jobs_at_once_share_the_cache(tmp_path):
     ]
     assert len({job.communicate()[0] for job in jobs}) == 1
     assert all(job.returncode == 0 for job in jobs)
+
+
+# Independent batches, which XLA runs side by side.
+BATCHES = """
+from pdsim.runtime import device
+device.configure()
+import jax, jax.numpy as jnp
+def solve(a):
+    right = jnp.ones((len(a), 4, 1))
+    return sum(jnp.linalg.solve(a + i * jnp.eye(4), right * i) for i in (1, 2, 3))
+a = jax.random.normal(jax.random.key(0), (4000, 4, 4))
+for _ in range(20):
+    jax.jit(solve)(a).block_until_ready()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cannot choose cores here")
+def test_batches_of_lapack_side_by_side_come_to_an_end():
+    """On two cores they stopped for ever, nearly every time."""
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    done = subprocess.run(
+        [sys.executable, "-c", BATCHES],
+        env={name: value for name, value in os.environ.items() if name != "NPROC"},
+        preexec_fn=lambda: os.sched_setaffinity(0, cores),
+        timeout=120,
+    )
+    assert done.returncode == 0
