@@ -57,6 +57,9 @@ class Run(RunChoice):
         None, description="iterations of each trial; null: those of tuning.budget"
     )
     chosen: str = Field("", description="how the settings were chosen")
+    effort: Count = Field(
+        1, description="times as many iterations as the budget says; for a reference, not a rival"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> "Run":

@@ -183,13 +183,15 @@ def slice_of(stage: str, experiment: "ExperimentConfig", *, run: str = "", budge
         if name == "run":
             values[name] = experiment.run(run).choice
         elif name == "searched":
-            values[name] = experiment.run(run).model_copy(update={"chosen": ""})
+            values[name] = experiment.run(run).model_copy(update={"chosen": "", "effort": 1})
         elif name == "trials":
             values[name] = experiment.run(run).trials()
         elif name == "likelihood":
             values[name] = _likelihood(stage, experiment, run)
         elif name == "work":
             work = experiment.budget(budget).model_dump(include=set(WorkConfig.model_fields))
+            if run:
+                work["iteration_count"] *= experiment.run(run).effort
             values[name] = WorkConfig.model_validate(work)
         elif name == "particle_count":
             values[name] = experiment.budget(budget).particle_count

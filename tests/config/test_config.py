@@ -309,6 +309,19 @@ def test_inference_options_hold_what_inference_uses_and_no_more(tmp_path, demo):
         assert sliced("infer", changed(tmp_path, demo, key, value)) != text, key
 
 
+def test_effort_multiplies_the_iterations_of_a_run_and_of_no_search(tmp_path, demo):
+    plain = load_experiment(write(tmp_path, demo))
+    more = changed(tmp_path, demo, ("runs", 0, "effort"), 3)
+    before, after = (
+        slice_of("infer", experiment, run="svgd_single", budget="quick").work
+        for experiment in (plain, more)
+    )
+    assert after.iteration_count == 3 * before.iteration_count
+    assert after.particle_count == before.particle_count
+    for stage in ("tune", "simulate"):
+        assert sliced(stage, more) == sliced(stage, plain), stage
+
+
 def test_a_prefix_needs_held_out_recordings_and_windows_even_for_single_shooting(tmp_path, demo):
     demo |= {"prediction": {}, "reference": None, "detailed": []}
     test = demo["recording"]["test"]
