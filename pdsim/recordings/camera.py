@@ -2,7 +2,7 @@
 
 The motion comes from its own equations in Cartesian coordinates with constraint forces, integrated
 by DOP853 to 1e-10; nothing of the estimator's dynamics or stepping is used. Marker positions are
-scaled to pixels, moved with a slowly drifting pivot, and rounded to whole pixels.
+scaled to pixels, moved with a slowly drifting pivot, jittered and rounded to whole pixels.
 """
 
 import json
@@ -71,6 +71,10 @@ class CameraConfig(Section):
     pixels_per_metre: Positive = Field(description="image scale [pixel/m]")
     link_2_length: Positive = Field(description="from joint 1 to the tip marker [m]")
     pivot_drift: float = Field(2.0, ge=0, description="amplitude of the pivot's drift [pixel]")
+    jitter: float = Field(
+        0.0, ge=0, description="standard deviation of a marker's place in a frame [pixel]"
+    )
+    seed: int = Field(0, ge=0, description="of the jitter")
     population: PopulationConfig | None = Field(
         None, description="draw each run's parameters from a distribution"
     )
@@ -178,7 +182,8 @@ def make(config: Config, system: System, folder: Path) -> None:
     for run in range(config.camera.run_count):
         values = {**defaults, **run_parameters(config.camera, run)}
         states = simulate(config.camera, values, config.rate_hz, run)
-        table = pixels(config.camera, values["length"], states)
+        random = np.random.default_rng([config.camera.seed, run])
+        table = pixels(config.camera, values["length"], states, random)
         np.savetxt(folder / f"{run}.csv", table, fmt="%d", delimiter=",")
         truth[str(run)] = values
     text = json.dumps(truth, indent=1, sort_keys=True)
@@ -282,8 +287,13 @@ def simulate(camera: CameraConfig, p, rate: float, run: int) -> np.ndarray:
     return np.stack([a, b - a, va, vb - va], axis=1)
 
 
-def pixels(camera: CameraConfig, length: float, states: np.ndarray) -> np.ndarray:
-    """Marker pixels as a camera would log them, (frame, 6) whole numbers in the IBM order."""
+def pixels(
+    camera: CameraConfig, length: float, states: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
+    """Marker pixels as a camera would log them, (frame, 6) whole numbers in the IBM order.
+
+    Where nothing jitters, rounding errs by the same for as long as a marker is slow.
+    """
     a, b = states[:, 0], states[:, 0] + states[:, 1]
     phase = np.linspace(0, 2 * np.pi, len(a))
     pivot = 1200 + camera.pivot_drift * np.stack([np.sin(phase), np.cos(phase)], axis=1)
@@ -292,4 +302,5 @@ def pixels(camera: CameraConfig, length: float, states: np.ndarray) -> np.ndarra
     link_2 = camera.link_2_length * np.stack([np.cos(b), np.sin(b)], axis=1)
     elbow = pivot + camera.pixels_per_metre * link_1
     tip = elbow + camera.pixels_per_metre * link_2
-    return np.rint(np.concatenate([pivot, elbow, tip], axis=1)).astype(int)
+    places = np.concatenate([pivot, elbow, tip], axis=1)
+    return np.rint(places + camera.jitter * random.normal(size=places.shape)).astype(int)

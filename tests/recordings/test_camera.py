@@ -33,7 +33,7 @@ def test_the_true_motion_conserves_energy():
 def test_pixels_give_the_angles_back_within_the_quantisation():
     c = camera()
     states = simulate(c, run_parameters(c, 0), 500.0, 0)
-    table = pixels(c, CROOKED["length"], states)
+    table = pixels(c, CROOKED["length"], states, np.random.default_rng(0))
     assert table.shape == (200, 6)
     assert table.dtype == int
     found = joint_angles(table.reshape(-1, 3, 2).astype(float))
@@ -44,8 +44,29 @@ def test_pixels_give_the_angles_back_within_the_quantisation():
 
 def test_the_pivot_drifts():
     c = camera(pivot_drift=5.0)
-    table = pixels(c, CROOKED["length"], simulate(c, run_parameters(c, 0), 500.0, 0))
+    states = simulate(c, run_parameters(c, 0), 500.0, 0)
+    table = pixels(c, CROOKED["length"], states, np.random.default_rng(0))
     assert np.ptp(table[:, 0]) >= 9
+
+
+def test_jitter_makes_the_errors_of_rounding_white():
+    """A marker that stands still is off by the same in every frame, unless it jitters."""
+    still = np.tile([0.3, 0.2, 0.0, 0.0], (4000, 1))
+    c = camera(pivot_drift=0.0)
+    table = pixels(c, CROOKED["length"], still, np.random.default_rng(0))
+    assert (table == table[0]).all()
+    c = camera(pivot_drift=0.0, jitter=0.5)
+    first, second = (
+        pixels(c, CROOKED["length"], still, np.random.default_rng(seed)) for seed in (0, 1)
+    )
+    assert (first != second).any()
+    # The mean tells where between two pixels it is, to 4 deviations; so do no rounded places.
+    place = 1200 + 2000 * CROOKED["length"] * np.cos(0.3)
+    deviation = np.sqrt(0.5**2 + 1 / 12)
+    np.testing.assert_allclose(first[:, 2].mean(), place, atol=4 * deviation / np.sqrt(4000) + 2e-3)
+    np.testing.assert_allclose(first[:, 2].std(), deviation, rtol=0.05)
+    error = first - first.mean(axis=0)
+    assert np.abs((error[1:] * error[:-1]).mean(axis=0) / error.var(axis=0)).max() < 0.06
 
 
 def test_a_run_can_have_parameters_of_its_own():
