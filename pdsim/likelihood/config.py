@@ -56,6 +56,12 @@ class PredictionConfig(Section):
         description="frames of each held-out recording that are seen; scores count from the next "
         "on. Estimates of start states see half of smoothing.frames around the first",
     )
+    samples: int = Field(
+        400,
+        ge=1,
+        description="predictions of each recording, at least: draws are taken as often as that "
+        "needs, each time with other noise",
+    )
 
 
 class LikelihoodConfig(Section):

@@ -30,7 +30,9 @@ def predict(options: Predict, *, seed: int, trajectories: str, posterior: str, o
         (draws if name in draws else noise)[name].values.reshape(-1)
         for name in prefix.problem.space.names
     ]
-    found = predict_from(prefix, np.stack(columns, axis=1), seed=seed)
+    values = np.stack(columns, axis=1)
+    repeats = -(-options.prediction.samples // len(values))
+    found = predict_from(prefix, np.tile(values, (repeats, 1)), seed=seed)
     test = prefix.trajectories
     dims = ("trajectory", "draw", "time")
     result = xr.Dataset(
@@ -40,7 +42,7 @@ def predict(options: Predict, *, seed: int, trajectories: str, posterior: str, o
         },
         coords={
             "trajectory": test["trajectory"].values,
-            "draw": np.arange(len(columns[0])),
+            "draw": np.tile(np.arange(len(values)), repeats),
             "time": test["time"].isel(time=slice(prefix.frames, None)),
             "channel": test["channel"].values,
             "measured": test["channel"].values[list(prefix.problem.noise.channels)],

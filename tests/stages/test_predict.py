@@ -58,8 +58,9 @@ def folder(trajectories_of, tmp_path_factory):
     return path
 
 
-def predicted(folder, name, output, seed=0):
-    options = Predict.model_validate(COMMON | {"prediction": {"prefix": PREFIX}})
+def predicted(folder, name, output, seed=0, samples=1):
+    section = {"prefix": PREFIX, "samples": samples}
+    options = Predict.model_validate(COMMON | {"prediction": section})
     predict(
         options,
         seed=seed,
@@ -103,6 +104,15 @@ def test_the_file_holds_the_frames_beyond_the_prefix_and_its_scores_are_numbers(
     chosen = table[table.index.str.startswith("prefix_")]
     assert len(chosen) == 9
     assert np.isfinite(chosen).all()
+
+
+def test_draws_are_taken_again_with_other_noise(folder, tmp_path):
+    once = predicted(folder, "marginal", tmp_path / "once.nc")
+    found = predicted(folder, "marginal", tmp_path / "more.nc", samples=2 * DRAWS + 1)
+    assert found["draw"].values.tolist() == [*range(DRAWS)] * 3
+    np.testing.assert_array_equal(found["predicted"][:, :DRAWS], once["predicted"])
+    again = found["predicted"][:, DRAWS : 2 * DRAWS].values
+    assert (again != once["predicted"].values).any(axis=(2, 3)).all()
 
 
 def test_one_seed_gives_one_file_and_another_a_different_one(folder, tmp_path):
