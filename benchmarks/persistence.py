@@ -1,10 +1,10 @@
-"""How persistent is what a model misses? The two tables of docs/trust.md.
+"""How persistent is what a model misses? Two tables.
 
     python benchmarks/persistence.py fits      # each recording fitted by itself: minutes
     python benchmarks/persistence.py from-zero # csvgd with ρ from 0 on: a quarter of an hour
 
 Both read ``results/<experiment>/trajectories.nc`` of the trusted experiments, which
-``snakemake trusted`` writes, and write a table to ``docs/results``.
+``snakemake trusted`` writes, and write a table to ``results/benchmarks``.
 """
 
 import argparse
@@ -131,8 +131,9 @@ def from_zero(name):
 
 
 def write(name, rows):
-    """Write rows, label → values, as the tables of the documents read them."""
-    path = Path(f"docs/results/{name}.csv")
+    """Write rows, label → values."""
+    path = Path(f"results/benchmarks/{name}.csv")
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["run", *next(iter(rows.values()))])
