@@ -150,7 +150,7 @@ def read_cells(path: Path) -> Mapping[str, dict[str, Cell]]:
     Columns need no ranges: a number without is one of a single seed.
     """
     try:
-        frame = pd.read_csv(path, index_col=0)
+        frame = pd.read_csv(path, index_col=0).select_dtypes("number")
     except (OSError, ValueError) as error:
         raise PdsimError(f"{path}: not a table of results: {error}") from error
     keys = [name for name in frame if not str(name).endswith((" lowest", " highest"))]
