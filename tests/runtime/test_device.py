@@ -50,6 +50,8 @@ def test_jobs_at_once_share_the_cache(tmp_path):
 
 # Independent batches, which XLA runs side by side.
 BATCHES = """
+import os
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 from pdsim.runtime import device
 device.configure()
 import jax, jax.numpy as jnp
@@ -65,11 +67,9 @@ for _ in range(20):
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cannot choose cores here")
 def test_batches_of_lapack_side_by_side_come_to_an_end():
     """On two cores they stopped for ever, nearly every time."""
-    cores = sorted(os.sched_getaffinity(0))[:2]
     done = subprocess.run(
         [sys.executable, "-c", BATCHES],
         env={name: value for name, value in os.environ.items() if name != "NPROC"},
-        preexec_fn=lambda: os.sched_setaffinity(0, cores),
         timeout=120,
     )
     assert done.returncode == 0
