@@ -4,7 +4,8 @@
     python benchmarks/persistence.py from-zero # csvgd with ρ from 0 on: a quarter of an hour
 
 Both read ``results/<experiment>/trajectories.nc`` of the trusted experiments, which
-``snakemake trusted`` writes, and write a table to ``results/benchmarks``.
+``snakemake trusted`` writes, and write a table to ``results/benchmarks``,
+from where that of the fits was copied to ``docs/results``.
 """
 
 import argparse

@@ -25,11 +25,11 @@ Kalman filter's likelihood. The recursion is in ``pdsim.likelihood.smoother``.
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from pdsim.likelihood.motion import Motion
 from pdsim.likelihood.noise import Deviations, NoiseModel
 from pdsim.likelihood.problem import (
     Linearisation,
@@ -39,7 +39,6 @@ from pdsim.likelihood.problem import (
 )
 from pdsim.likelihood.smoother import (
     Filtered,
-    Sensitivity,
     Windows,
     eliminate,
     log_likelihood,
@@ -296,7 +295,7 @@ class MarginalProblem:
 
     def _simulate(
         self, position: Position, starts: jax.Array, with_parameters: bool = False
-    ) -> "Motion":
+    ) -> Motion:
         """Roll out all windows with a tangent for each state and, if asked, each parameter."""
         dimension = self.simulator.space.dimension
         coordinates = position.parameters[:, None, None, :dimension]
@@ -311,49 +310,6 @@ class MarginalProblem:
             gaps=starts[:, :, 1:] - end[:, :, :-1],
             ends=end_slopes[:, :, :-1],
         )
-
-
-class Motion(NamedTuple):
-    """All windows rolled out from their starts, (particle, trajectory, window) in front.
-
-    Attributes:
-        products: Σ over frames of the residual and its tangents with one another, by channel:
-            (…, channel, 1 + T, 1 + T). Tangents are the parameters', if there are any, and then
-            those of the S states.
-        gaps: from the end of a window to the start of the next, (…, S), one window fewer.
-        ends: tangents of the ends, (…, S, T), one window fewer.
-    """
-
-    products: jax.Array
-    gaps: jax.Array
-    ends: jax.Array
-
-    def windows(self, noise: Deviations) -> Windows:
-        """Windows as the filter takes them, channels over their noise."""
-        size = self.gaps.shape[-1]
-        products = _weighed(self.products, noise)
-        return Windows(
-            squares=products[..., 0, 0],
-            slopes=products[..., 0, -size:],
-            information=products[..., -size:, -size:],
-            gaps=self.gaps,
-            transitions=self.ends[..., -size:],
-        )
-
-    def sensitivity(self, noise: Deviations) -> Sensitivity:
-        """What the parameters' tangents add."""
-        size = self.gaps.shape[-1]
-        products = _weighed(self.products, noise)
-        return Sensitivity(
-            slopes=products[..., 0, 1:-size],
-            mixed=products[..., -size:, 1:-size],
-            information=products[..., 1:-size, 1:-size],
-            ends=self.ends[..., :-size],
-        )
-
-
-def _weighed(products: jax.Array, noise: Deviations) -> jax.Array:
-    return jnp.einsum("pc,pnwcij->pnwij", noise.sensor**-2, products)
 
 
 @jax.custom_vjp

@@ -1,8 +1,7 @@
 """Inverses of many small matrices at once, entry by entry across the batch.
 
-LAPACK takes matrices one by one, and is slow where they are small and many. In jaxlib 0.10 its
-batched routines also block a thread of XLA's pool until other threads of it have done their share:
-two such calls at a time stop a process on two cores for ever.
+In jaxlib 0.10 batches of LAPACK's routines block a thread of XLA's pool until other threads of it
+have done their share: two such calls at a time stop a process on two cores for ever.
 """
 
 import jax
