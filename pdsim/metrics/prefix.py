@@ -18,6 +18,9 @@ from pdsim.metrics.rmse import rmse_of_median
 from pdsim.metrics.score import Score, undefined
 from pdsim.trajectories import is_test
 
+# Sets of recordings drawn with replacement.
+_RESAMPLES = 4000
+
 
 def band(draws: np.ndarray, level: float) -> np.ndarray:
     """Limits (2, …) of the central band of draws (draw, …).
@@ -36,16 +39,54 @@ def band_coverage(observed: np.ndarray, simulated: np.ndarray, level: float) -> 
         observed: (trajectory, time, channel), NaN where nothing counts.
         simulated: (trajectory, draw, time, channel); roll-outs that are not finite are left out.
     """
-    inside, count = 0, 0
+    shares = inside_by_recording(observed, simulated, level)
+    if isinstance(shares, Score):
+        return shares
+    inside, count = shares.sum(axis=0)
+    return Score(float(inside / count)) if count else undefined("nothing was observed")
+
+
+def inside_by_recording(
+    observed: np.ndarray, simulated: np.ndarray, level: float
+) -> np.ndarray | Score:
+    """Samples inside the central band and all samples of each trajectory, (trajectory, 2).
+
+    An undefined score where a trajectory has no finite roll-out.
+
+    Args:
+        observed, simulated: as of ``band_coverage``.
+    """
+    found = []
     for y, draws in zip(observed, simulated, strict=True):
         kept = draws[np.isfinite(draws).all(axis=(1, 2))]
         if len(kept) == 0:
             return undefined("no draw has a finite roll-out for some trajectory")
         low, high = band(kept, level)
         seen = np.isfinite(y)
-        inside += int(((y >= low) & (y <= high))[seen].sum())
-        count += int(seen.sum())
-    return Score(inside / count) if count else undefined("nothing was observed")
+        found.append((((y >= low) & (y <= high))[seen].sum(), seen.sum()))
+    return np.array(found)
+
+
+def coverage_interval(
+    observed: np.ndarray, simulated: np.ndarray, level: float, at: float
+) -> Score:
+    """Quantile ``at`` of the coverage, were the recordings others like these.
+
+    Frames of a recording depend on one another, recordings do not: whole recordings are drawn with
+    replacement (bootstrap; Efron, 1979), the same ones in every call.
+
+    Args:
+        observed, simulated: as of ``band_coverage``.
+    """
+    shares = inside_by_recording(observed, simulated, level)
+    if isinstance(shares, Score):
+        return shares
+    shares = shares[shares[:, 1] > 0]
+    if len(shares) < 3:
+        return undefined("fewer than three recordings")
+    drawn = np.random.default_rng(0).integers(len(shares), size=(_RESAMPLES, len(shares)))
+    inside, count = shares[drawn].sum(axis=1).T
+    return Score(float(np.quantile(inside / count, at)))
 
 
 def crps(observed: np.ndarray, simulated: np.ndarray) -> Score:
@@ -142,6 +183,11 @@ def _coverage(
     return band_coverage(came, predicted, level)
 
 
+def _interval(evidence: Evidence, prediction: xr.Dataset, at: float) -> Score:
+    came, predicted, _ = Observations.of(evidence.data, prediction)
+    return coverage_interval(came, predicted, 0.9, at)
+
+
 def _error(evidence: Evidence, prediction: xr.Dataset) -> Score:
     position, scale = evidence.position, evidence.error_scale
     predicted = prediction["predicted"].values[..., position].astype(np.float64)
@@ -187,6 +233,10 @@ METRICS = (
     *(
         _entry(f"coverage_90_{name}", "", partial(_coverage, level=0.9, third=third))
         for third, name in enumerate(("first", "second", "third"))
+    ),
+    *(
+        _entry(f"coverage_90_{name}", "", partial(_interval, at=at))
+        for name, at in (("low", 0.025), ("high", 0.975))
     ),
     _entry("lost_rollouts", "", _lost),
 )

@@ -8,12 +8,23 @@ import pandas as pd
 
 from pdsim.identity import Identity
 from pdsim.tables.layout import Cell, medians, mixing, number
-from pdsim.tables.verdicts import COVERAGE, THIRDS, Verdict, of_run, of_truth, worst
+from pdsim.tables.verdicts import COVERAGE, INTERVAL, THIRDS, Verdict, of_run, of_truth, worst
 
 # The error that is told: of predictions from a prefix, where there are some.
 _ERRORS = ("prefix_rmse_median", "rmse_median")
 _HALF, _DISTANCE, _RANK = "prefix_coverage_50", "reference_wasserstein", "credible_rank"
-_KEYS = (COVERAGE, *THIRDS, _HALF, *_ERRORS, "r_hat", "ess_bulk", "pareto_k", _DISTANCE, _RANK)
+_KEYS = (
+    COVERAGE,
+    *INTERVAL,
+    *THIRDS,
+    _HALF,
+    *_ERRORS,
+    "r_hat",
+    "ess_bulk",
+    "pareto_k",
+    _DISTANCE,
+    _RANK,
+)
 
 Cells = Mapping[str, Cell]
 
@@ -81,6 +92,9 @@ def _coverage(cells: Cells) -> list[str]:
     if not _known(cells, COVERAGE):
         return []
     text = f"The 90 % band of observations from the prefix covers {_short(cells[COVERAGE])}"
+    if all(_known(cells, key) for key in INTERVAL):
+        low, high = (number(cells[key].value, 2) for key in INTERVAL)
+        text += f", {low} to {high} were the recordings others like these"
     if all(_known(cells, key) for key in THIRDS):
         thirds = " / ".join(number(cells[key].value, 2) for key in THIRDS)
         text += f" (first / second / last third of the horizon: {thirds})"

@@ -17,13 +17,14 @@ from pdsim.tables.layout import (
     set_notes,
 )
 from pdsim.tables.published import DOUBLE_PENDULUM
-from pdsim.tables.verdicts import CALIBRATED, COVERAGE, THIRDS, of_coverage
+from pdsim.tables.verdicts import CALIBRATED, COVERAGE, INTERVAL, THIRDS, of_coverage
 
 # Columns that come first, where there are such: predictions from a prefix, errors with the coverage
 # of their bands beside them. All others follow in the registry's order.
 _FIRST = (
     "prefix_rmse_median",
     COVERAGE,
+    *INTERVAL,
     *THIRDS,
     "prefix_coverage_50",
     "prefix_crps",
@@ -32,10 +33,18 @@ _FIRST = (
     "rmse_median",
     "coverage_90",
 )
-_THIRDS = Column(
-    "prefix_coverage_90_thirds",
-    "the same by thirds of the horizon: first / second / third [-]",
-    THIRDS,
+# Shown in one column each.
+_JOINED = (
+    Column(
+        f"{COVERAGE}_interval",
+        "the same were the recordings others like these: 2.5 % / 97.5 % [-]",
+        INTERVAL,
+    ),
+    Column(
+        f"{COVERAGE}_thirds",
+        "the same by thirds of the horizon: first / second / third [-]",
+        THIRDS,
+    ),
 )
 
 
@@ -54,10 +63,11 @@ def build(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
         was held out, metrics that need a test set are left out.
     """
     scored, held_out = set(metrics["metric"]), holds_out(metrics)
+    joined = {key: column for column in _JOINED for key in column.parts}
     shown = [
         metric
         for metric in all_metrics()
-        if (metric.heading or metric.key in THIRDS)
+        if (metric.heading or metric.key in joined)
         and metric.key in scored
         and (held_out or not metric.held_out)
     ]
@@ -80,8 +90,7 @@ def build(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
             rows.append(Row(f"{identity.label}, published", cells))
     columns = []
     for key, heading in headings(keys, unit).items():
-        if key not in THIRDS:
-            columns.append(Column(key, heading))
-        elif _THIRDS not in columns:
-            columns.append(_THIRDS)
+        column = joined.get(key, Column(key, heading))
+        if column not in columns:
+            columns.append(column)
     return Table(columns, rows, "run", set_notes(metrics))

@@ -15,6 +15,8 @@ from pdsim.tables.layout import Cell, mixing, number
 # Pooled coverage of the 90 % band, and its thirds of the horizon.
 COVERAGE = "prefix_coverage_90"
 THIRDS = tuple(f"{COVERAGE}_{third}" for third in ("first", "second", "third"))
+# Where it lies with 95 %, were the held-out recordings others of the same kind.
+INTERVAL = (f"{COVERAGE}_low", f"{COVERAGE}_high")
 # Coverage of a band of 90 % that counts as right.
 RIGHT_COVERAGE = (0.85, 0.95)
 # Weights of a higher Pareto k have a tail too heavy for their means (Vehtari et al., 2024).
