@@ -12,6 +12,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "double_pendulum",
         "oscillator",
         "cart_pole",
+        "articulated",
     ),
     "recordings": (
         "ibm",

@@ -197,10 +197,24 @@ def load_experiment(path: str | Path) -> ExperimentConfig:
         raise explain(error, path, ExperimentConfig) from None
     experiment._folder = Path(path).parent
     try:
+        experiment = _located(experiment)
         _check_with_system(experiment)
     except PdsimError as error:
         raise PdsimError(f"{path}: {error}") from None
     return experiment
+
+
+def _located(experiment: ExperimentConfig) -> ExperimentConfig:
+    """Find the files that the system's options name."""
+    name = experiment.simulator.system
+    module = registry.load("systems", name) if name in registry.NAMES["systems"] else None
+    if not hasattr(module, "located"):
+        return experiment
+    options = module.located(experiment.simulator.options, experiment.folder)
+    simulator = experiment.simulator.model_copy(update={"options": options})
+    found = experiment.model_copy(update={"simulator": simulator})
+    found._folder = experiment.folder
+    return found
 
 
 def _check_with_system(experiment: ExperimentConfig) -> None:
@@ -284,10 +298,12 @@ def _check_calibration(experiment: ExperimentConfig) -> None:
 
 def _check_truth(experiment: ExperimentConfig, system) -> None:
     """Compare the limits with what the source knows to be true, and the landscape's needs."""
+    from pdsim.systems.simulator import targets as targets_of
+
     defaults = {name: parameter.default for name, parameter in system.parameters.items()}
     truths = experiment.source.truths(experiment.recording, defaults)
     for name, parameter in experiment.simulator.parameters.items():
-        targets = parameter.sets or (name,)
+        targets = targets_of(name, parameter, system)
         if experiment.landscape and not all(targets[0] in truth for truth in truths or [{}]):
             raise PdsimError(f"landscape: needs the truth of every parameter; {name} has none")
         for truth in truths:

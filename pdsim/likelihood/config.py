@@ -21,7 +21,7 @@ class MarginalConfig(Section):
         "its estimate at the start; null: none",
     )
     correlation: tuple[float, float] | None = Field(
-        (0.5, 0.95),
+        (0.0, 0.95),
         description="limits of the correlation of process noise from window to window: what a "
         "model gets wrong it gets wrong again, which one short recording does not show; null: none",
     )

@@ -4,7 +4,6 @@ docs/recordings.md shows by example how to bring one. Where rows become frames i
 columns become channels is ``channels``, how files are read is ``columns``.
 """
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -38,11 +37,9 @@ from pdsim.recordings.segments import LEAST_FRAMES, SmoothingConfig, Window
 from pdsim.recordings.stretches import TableWindow, stretches
 from pdsim.recordings.units import conversion
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import sha256
+from pdsim.runtime.files import find_file, sha256
 from pdsim.systems.system import POSITIONS, System
 
-FOLDER_VARIABLE = "PDSIM_DATA_DIR"
-DEFAULT_FOLDER = "data"
 
 
 def _named(value: Any) -> Any:
@@ -290,24 +287,13 @@ def check(config: Config, system: System) -> None:
 
 
 def files(config: Config, folder: str) -> dict[str, str]:
-    """Return the file of each run that a window names.
-
-    A relative path is looked for beside the experiment's file, then below the folder that the
-    environment names as ``PDSIM_DATA_DIR``, then below ``data``; one that is nowhere is expected in
-    the first place.
+    """Return the file of each run that a window names (``pdsim.runtime.files.find_file``).
 
     Args:
         folder: of the experiment's file.
     """
-    folders = [folder, os.environ.get(FOLDER_VARIABLE) or "", DEFAULT_FOLDER]
-    found = {}
     used = {window.run for window in (*config.learned, *config.test)}
-    for run, path in config.files.items():
-        if run not in used:
-            continue
-        candidates = [Path(place) / Path(path).expanduser() for place in folders if place]
-        found[run] = str(next((c for c in candidates if c.exists()), candidates[0]))
-    return found
+    return {run: str(find_file(path, folder)) for run, path in config.files.items() if run in used}
 
 
 def _timeline(config: Config, columns: Mapping[str, Any], source: str) -> Timeline:

@@ -1,1 +1,1 @@
-"""Rigid bodies joined to a tree: kinematics and dynamics of any robot of hinges, slides and balls."""
+"""Rigid bodies joined to a tree: kinematics and dynamics of any robot without contacts."""

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from pdsim.rigid_body.kinematics import (
     Motion,
@@ -26,6 +27,7 @@ from pdsim.rigid_body.kinematics import (
     combine,
     cross_motion,
     place,
+    settle,
 )
 from pdsim.rigid_body.links import Links
 from pdsim.rigid_body.model import INERTIA, Model
@@ -36,7 +38,6 @@ from pdsim.rigid_body.vectors import (
     apply,
     cross,
     dot,
-    known,
     minus,
     multiply,
     plus,
@@ -99,7 +100,8 @@ def inertias(links: Links, placed: Placed) -> Inertia:
         minus(turned[0][2], times(moment[0], centre[2])),
         minus(turned[1][2], times(moment[1], centre[2])),
     )
-    return Inertia(mass, moment, second)
+    found = settle([*moment, *second])
+    return Inertia(mass, tuple(found[:3]), tuple(found[3:]))
 
 
 def _each(factor, motion: Motion) -> list[Any]:
@@ -136,7 +138,7 @@ def inverse_dynamics(model: Model, links: Links, q, v, a, external: Force | None
     ]
     angular, linear = _motion(combine(tree.moved, rates))
     # The world is accelerated against gravity.
-    rate = Motion(angular, subtract(linear, links.vector("gravity")))
+    rate = Motion(angular, subtract(linear, links.vector("option/gravity")))
     inertia = inertias(links, placed)
     momentum, changed = _force_of(inertia, motion), _force_of(inertia, rate)
     torque = add(
@@ -160,35 +162,27 @@ def mass_matrix(model: Model, links: Links, q):
     behind = combine(tree.moved.T, [mass, *moment, *second])
     composite = Inertia(behind[0], tuple(behind[1:4]), tuple(behind[4:]))
     force = _force_of(composite, placed.axes)
-    rows = jnp.stack([jnp.broadcast_to(e, v_shape(tree)) for part in force for e in part])
-    columns = jnp.stack([jnp.broadcast_to(e, v_shape(tree)) for p in placed.axes for e in p])
+    size = (len(tree.link_of_velocity),)
+    rows, columns = (
+        jnp.stack([jnp.broadcast_to(e, size) for part in six for e in part])
+        for six in (force, placed.axes)
+    )
     product = jnp.einsum("ei,ej->ij", rows, columns)
-    lower = product * tree.ordered.astype(q.dtype)
-    diagonal = jnp.diagonal(product) + links["velocity/armature"]
-    strict = lower - jnp.diag(jnp.diagonal(lower))
-    return strict + strict.T + jnp.diag(diagonal)
-
-
-def v_shape(tree) -> tuple[int]:
-    """Shape of an array of degrees of freedom."""
-    return (len(tree.link_of_velocity),)
+    # Below the diagonal, where one is on the other's way to the world.
+    below = product * np.tril(tree.ordered, -1).astype(q.dtype)
+    return below + below.T + jnp.diag(jnp.diagonal(product) + links["velocity/armature"])
 
 
 def _inverse(matrix):
-    """Inverse of a symmetric positive matrix by elimination (Gauss and Jordan), without pivoting."""
+    """Inverse of a symmetric positive matrix (n, n) by Gauss and Jordan, without pivoting."""
     n = len(matrix)
-    both = matrix
     for k in range(n):
-        pivot = 1.0 / both[k, k]
-        row, column = both[k] * pivot, both[:, k] * pivot
-        here = jnp.arange(n) == k
-        rest = both - both[:, k][:, None] * row
-        both = jnp.where(
-            here[:, None],
-            jnp.where(here, pivot, row),
-            jnp.where(here, -column[:, None], rest),
-        )
-    return both
+        here = np.arange(n) == k
+        pivot = 1.0 / matrix[k, k]
+        row, column = matrix[k] * pivot, matrix[:, k]
+        rest = jnp.where(here, -(column * pivot)[:, None], matrix - column[:, None] * row)
+        matrix = jnp.where(here[:, None], jnp.where(here, pivot, row), rest)
+    return matrix
 
 
 def forward_dynamics(model: Model, links: Links, q, v, forces, extra=None):
@@ -215,7 +209,7 @@ def _accelerations(model: Model):
 
     @accelerations.defjvp
     def rule(primals, tangents):
-        links, extra, q, v, forces = primals
+        links, extra, q, v, _ = primals
         *moved, pushed = tangents
         a = accelerations(*primals)
 
@@ -226,6 +220,3 @@ def _accelerations(model: Model):
         return a, inverse(links, extra, q) @ (pushed - changed)
 
     return accelerations
-
-
-__all__ = ["INERTIA", "Force", "forward_dynamics", "inverse_dynamics", "known", "mass_matrix"]

@@ -21,7 +21,6 @@ from pdsim.rigid_body.model import JOINT_SIZES, Model
 from pdsim.rigid_body.tree import tree_of
 from pdsim.rigid_body.vectors import (
     IDENTITY,
-    ZERO,
     Matrix,
     Vector,
     add,
@@ -30,10 +29,9 @@ from pdsim.rigid_body.vectors import (
     from_quaternion,
     known,
     multiply,
-    plus,
     scale,
     subtract,
-    transpose,
+    times,
     turn_about,
 )
 
@@ -70,7 +68,9 @@ class Placed(NamedTuple):
 
 
 def combine(matrix: np.ndarray, entries: Sequence[Any], *, sums: bool = True) -> list[Any]:
-    """Product of a constant matrix (m, n) with arrays (n,); all in one.
+    """Products of a constant matrix (m, n) with arrays (n,).
+
+    One product each: rows of a common one would lie apart in memory.
 
     Args:
         sums: False if each row has one entry at most and a constant stays what it is.
@@ -79,17 +79,13 @@ def combine(matrix: np.ndarray, entries: Sequence[Any], *, sums: bool = True) ->
     if not sums and matrix.shape[0] == size and np.array_equal(matrix, np.eye(size)):
         return list(entries)
 
-    def passes(x):
-        return known(x) and (x == 0.0 or not sums)
-
-    turned = matrix.T
     found = []
     for x in entries:
-        if passes(x):
+        if known(x) and (x == 0.0 or not sums):
             found.append(x)
         else:
             x = jnp.broadcast_to(x, (size,))
-            found.append(x @ jnp.asarray(turned, x.dtype))
+            found.append(x @ matrix.T.astype(x.dtype))
     return found
 
 
@@ -101,7 +97,37 @@ def _spread(values: Sequence[Any], places: Sequence[int], size: int, other: floa
     return jnp.stack(column)
 
 
-def _picked(q, model: Model, kinds: Sequence[str]):
+def settle(entries: Sequence[Any]) -> list[Any]:
+    """The same arrays, but computed once: products with the identity.
+
+    XLA's compiler for CPUs repeats cheap arithmetic wherever its result is used, in every kernel
+    anew, which multiplies along a chain of products of rotations. It does not look into products of
+    matrices, and the result of one is kept. (Its optimization barrier is gone before that happens.)
+    """
+    return [
+        x if known(x) or jnp.ndim(x) == 0 else x @ np.eye(x.shape[-1], dtype=x.dtype)
+        for x in entries
+    ]
+
+
+def settle_pose(pose: "Pose") -> "Pose":
+    """The same poses, see ``settle``."""
+    found = settle([*(e for row in pose.rotation for e in row), *pose.position])
+    return Pose((tuple(found[0:3]), tuple(found[3:6]), tuple(found[6:9])), tuple(found[9:]))
+
+
+def settle_motion(motion: "Motion") -> "Motion":
+    """The same motions, see ``settle``."""
+    found = settle([e for part in motion for e in part])
+    return Motion(tuple(found[:3]), tuple(found[3:]))
+
+
+def _where(condition: np.ndarray, yes: Sequence[Any], no: Sequence[Any]) -> Vector:
+    x, y, z = (jnp.where(condition, a, b) for a, b in zip(yes, no, strict=True))
+    return x, y, z
+
+
+def _picked(model: Model, kinds: Sequence[str]) -> list[tuple[int, int]]:
     """Links and first positions of the joints of some kinds."""
     tree = tree_of(model)
     return [
@@ -113,7 +139,7 @@ def _picked(q, model: Model, kinds: Sequence[str]):
 
 def _per_link(q, model: Model, kinds: Sequence[str], links: Links) -> Any:
     """Displacement of the joints of some kinds from where the file has them, (L,); 0 elsewhere."""
-    picked, size = _picked(q, model, kinds), len(tree_of(model).links)
+    picked, size = _picked(model, kinds), len(tree_of(model).links)
     if not picked:
         return 0.0
     offsets = np.zeros((size, len(q)))
@@ -133,12 +159,12 @@ def _local(model: Model, links: Links, q) -> Pose:
     slid = _per_link(q, model, ("slide",), links)
     turn: Matrix = IDENTITY if known(angle) else turn_about(axis, *sincos(angle))
     size = len(tree_of(model).links)
-    free = _picked(q, model, ("free",))
-    round_ = [(i, at) for i, at in _picked(q, model, ("ball",))] + [(i, at + 3) for i, at in free]
-    if round_:
-        places = [i for i, _ in round_]
+    free = _picked(model, ("free",))
+    turned = _picked(model, ("ball",)) + [(i, at + 3) for i, at in free]
+    if turned:
+        places = [i for i, _ in turned]
         quaternion = [
-            _spread([q[at + k] for _, at in round_], places, size, float(k == 0), q.dtype)
+            _spread([q[at + k] for _, at in turned], places, size, float(k == 0), q.dtype)
             for k in range(4)
         ]
         turn = multiply(turn, from_quaternion(quaternion))
@@ -155,11 +181,9 @@ def _local(model: Model, links: Links, q) -> Pose:
             _spread([q[at + k] for _, at in free], [i for i, _ in free], size, 0.0, q.dtype)
             for k in range(3)
         ]
-        position = tuple(jnp.where(where, g, p) for g, p in zip(given, position, strict=True))
-        rotation = tuple(
-            tuple(jnp.where(where, t, r) for t, r in zip(*rows, strict=True))
-            for rows in zip(turn, rotation, strict=True)
-        )
+        position = _where(where, given, position)
+        x, y, z = (_where(where, t, r) for t, r in zip(turn, rotation, strict=True))
+        rotation = (x, y, z)
     return Pose(rotation, position)
 
 
@@ -171,17 +195,18 @@ def place(model: Model, links: Links, q) -> Placed:
         q: (Q,) positions; quaternions must have length 1.
     """
     tree = tree_of(model)
-    rotation, position = _local(model, links, q)
+    rotation, position = settle_pose(_local(model, links, q))
     for matrix in tree.doublings:
         entries = [*(e for row in rotation for e in row), *position]
         fetched = combine(matrix, [e + np.zeros(len(matrix)) if known(e) else e for e in entries])
         alone = 1.0 - matrix.sum(axis=1)
         for k in (0, 4, 8):
             fetched[k] = fetched[k] + alone.astype(q.dtype)
-        before: Matrix = tuple(fetched[0:3]), tuple(fetched[3:6]), tuple(fetched[6:9])  # type: ignore[assignment]
+        before: Matrix = tuple(fetched[0:3]), tuple(fetched[3:6]), tuple(fetched[6:9])
         position = add(tuple(fetched[9:]), apply(before, position))
-        rotation = multiply(before, rotation)
-    return Placed(Pose(rotation, position), _axes(model, links, Pose(rotation, position), q.dtype))
+        rotation, position = settle_pose(Pose(multiply(before, rotation), position))
+    pose = Pose(rotation, position)
+    return Placed(pose, settle_motion(_axes(model, links, pose, q.dtype)))
 
 
 def _axes(model: Model, links: Links, pose: Pose, dtype) -> Motion:
@@ -211,13 +236,13 @@ def _axes(model: Model, links: Links, pose: Pose, dtype) -> Motion:
             axis[k] = jnp.where(own, values, axis[k])
     along = apply(rotation, tuple(axis))
     if world.any():
-        along = tuple(jnp.where(world, a, b) for a, b in zip(axis, along, strict=True))
+        along = _where(world, axis, along)
     centre = add(position, apply(rotation, anchor))
     angular, linear = along, cross(centre, along)
     if slides.any():
         turning = (~slides).astype(dtype)
         angular = scale(turning, along)
-        linear = tuple(jnp.where(slides, a, b) for a, b in zip(along, linear, strict=True))
+        linear = _where(slides, along, linear)
     return Motion(angular, linear)
 
 
@@ -231,19 +256,6 @@ def cross_motion(by: Motion, of: Motion) -> Motion:
 
 def velocities(model: Model, placed: Placed, v) -> Motion:
     """Motion of each link, entries (L,)."""
-    scaled = [e * v if not known(e) else plus(e) * v for part in placed.axes for e in part]
+    scaled = [times(e, v) for part in placed.axes for e in part]
     found = combine(tree_of(model).moved, scaled)
     return Motion(tuple(found[:3]), tuple(found[3:]))
-
-
-__all__ = [
-    "ZERO",
-    "Motion",
-    "Placed",
-    "Pose",
-    "combine",
-    "cross_motion",
-    "place",
-    "transpose",
-    "velocities",
-]

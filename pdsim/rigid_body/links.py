@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pdsim.rigid_body.model import AXES, INERTIA, JOINT_SIZES, Joint, Model, Numbers
+from pdsim.rigid_body.model import AXES, INERTIA, JOINT_SIZES, Joint, Model
 from pdsim.rigid_body.tree import tree_of
 from pdsim.rigid_body.vectors import (
     IDENTITY,
@@ -95,7 +95,7 @@ def links_of(model: Model, numbers: Mapping[str, Any]) -> Links:
     Args:
         numbers: every one of the model's by name, scalars; Python floats are constants.
     """
-    tree, numbers = tree_of(model), Numbers(numbers)
+    tree = tree_of(model)
     columns: dict[str, list[Any]] = {}
 
     def put(prefix: str, entries: Sequence[str], values: Sequence[Any]) -> None:
@@ -107,10 +107,9 @@ def links_of(model: Model, numbers: Mapping[str, Any]) -> Links:
         prefix = f"body/{body.name}"
         turn, position = IDENTITY, ZERO
         if link.first:
-            turned = from_rotation_vector(numbers.vector(f"{prefix}/turn"))
-            turn, position = multiply(from_quaternion(body.orientation), turned), numbers.vector(
-                f"{prefix}/pos"
-            )
+            turned = from_rotation_vector(_vector(numbers, f"{prefix}/turn"))
+            turn = multiply(from_quaternion(body.orientation), turned)
+            position = _vector(numbers, f"{prefix}/pos")
         put("rotation", _ROTATION, [entry for row in turn for entry in row])
         put("position", AXES, position)
         joint = model.joints[link.joint] if link.joint >= 0 else None
@@ -119,7 +118,7 @@ def links_of(model: Model, numbers: Mapping[str, Any]) -> Links:
         shift = numbers[f"joint/{joint.name}/offset"] if joint and joint.scalar else 0.0
         put("link", ("offset",), [shift])
         carries = link.last
-        put("com", AXES, numbers.vector(f"{prefix}/com") if carries else ZERO)
+        put("com", AXES, _vector(numbers, f"{prefix}/com") if carries else ZERO)
         put("link", ("mass",), [numbers[f"{prefix}/mass"] if carries else 0.0])
         values = [numbers[f"{prefix}/inertia/{e}"] for e in INERTIA] if carries else [0.0] * 6
         put("inertia", INERTIA, values)
@@ -131,16 +130,23 @@ def links_of(model: Model, numbers: Mapping[str, Any]) -> Links:
             for entry in ("stiffness", "rest", "lower", "upper"):
                 put("velocity", (entry,), [numbers[f"{name}/{entry}"] if joint.scalar else 0.0])
     found = {name: _gathered(column) for name, column in columns.items()}
-    found |= {f"gravity/{axis}": numbers[f"option/gravity/{axis}"] for axis in AXES}
+    found |= {name: value for name, value in numbers.items() if name.startswith("option/")}
     return Links(found)
 
 
-def _anchor(numbers: Numbers, joint: Joint | None) -> Vector:
-    return ZERO if joint is None or joint.kind == "free" else numbers.vector(f"joint/{joint.name}/pos")
+def _vector(numbers: Mapping[str, Any], prefix: str) -> Vector:
+    x, y, z = (numbers[f"{prefix}/{axis}"] for axis in AXES)
+    return x, y, z
 
 
-def _axis(numbers: Numbers, joint: Joint | None) -> Vector:
+def _anchor(numbers: Mapping[str, Any], joint: Joint | None) -> Vector:
+    if joint is None or joint.kind == "free":
+        return ZERO
+    return _vector(numbers, f"joint/{joint.name}/pos")
+
+
+def _axis(numbers: Mapping[str, Any], joint: Joint | None) -> Vector:
     # Where there is none, any will do: the most frequent in robots.
     if joint is None or not joint.scalar:
         return (0.0, 0.0, 1.0)
-    return unit(numbers.vector(f"joint/{joint.name}/axis"))
+    return unit(_vector(numbers, f"joint/{joint.name}/axis"))

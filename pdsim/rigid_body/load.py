@@ -1,6 +1,6 @@
 """Models from MJCF and URDF files, read by MuJoCo's own parser.
 
-Only the description is taken from MuJoCo: names, frames, masses, joints. Nothing of its dynamics is.
+Only the description is taken from MuJoCo: names, frames, masses, joints; nothing of its dynamics.
 What a file has beyond a tree of bodies with motors on its joints is refused, unless it is named as
 to be ignored.
 """
@@ -86,6 +86,7 @@ class _Reader:
         sites = tuple(self._site(i) for i in range(self.m.nsite))
         actuators = tuple(self._actuator(i) for i in self._kept_actuators())
         self._store("option/gravity", AXES, self.m.opt.gravity)
+        self.numbers |= {"option/friction_velocity": 0.01, "option/limit_stiffness": 1000.0}
         return Model(
             self.path.stem, bodies, sites, actuators, tuple((k, v) for k, v in self.numbers.items())
         )
@@ -204,11 +205,11 @@ class _Reader:
         prefix = f"body/{name}"
         self.numbers[f"{prefix}/mass"] = float(m.body_mass[i])
         self._store(f"{prefix}/com", AXES, m.body_ipos[i])
-        rotation = np.zeros(9)
-        self.mujoco.mju_quat2Mat(rotation, m.body_iquat[i])
-        rotation = rotation.reshape(3, 3)
+        flat = np.zeros(9)
+        self.mujoco.mju_quat2Mat(flat, m.body_iquat[i])
+        rotation = flat.reshape(3, 3)
         inertia = rotation @ np.diag(m.body_inertia[i]) @ rotation.T
-        at = [("xyz".index(a), "xyz".index(b)) for a, b in INERTIA]
+        at = [(AXES.index(e[0]), AXES.index(e[1])) for e in INERTIA]
         self._store(f"{prefix}/inertia", INERTIA, [inertia[k] for k in at])
         self._store(f"{prefix}/pos", AXES, m.body_pos[i])
         self._store(f"{prefix}/turn", AXES, (0.0, 0.0, 0.0))
@@ -263,4 +264,3 @@ class _Reader:
             self.numbers[f"{prefix}/kp"] = float(m.actuator_gainprm[i, 0])
             self.numbers[f"{prefix}/kv"] = -float(m.actuator_biasprm[i, 2])
         return Actuator(name, int(m.actuator_trnid[i, 0]), kind)
-

@@ -5,9 +5,9 @@ can be estimated:
 
     body/<body>/mass                      kg
     body/<body>/com/{x,y,z}               m        centre of mass, in the body's frame
-    body/<body>/inertia/{xx,…,yz}         kg m^2   about the centre of mass, axes of the body's frame
+    body/<body>/inertia/{xx,…,yz}         kg m^2   about the centre of mass, axes of its frame
     body/<body>/pos/{x,y,z}               m        of the body's frame in its parent's
-    body/<body>/turn/{x,y,z}              rad      rotation vector beyond the orientation in the file
+    body/<body>/turn/{x,y,z}              rad      rotation vector, beyond the file's orientation
     joint/<joint>/pos/{x,y,z}             m        of the anchor, in the body's frame
     joint/<joint>/axis/{x,y,z}            -        in the body's frame
     joint/<joint>/offset                  …        position at which the model is as in the file
@@ -15,16 +15,13 @@ can be estimated:
     site/<site>/pos/{x,y,z}               m        in the frame of its body
     actuator/<actuator>/gear, kp, kv
     option/gravity/{x,y,z}                m/s^2
+    option/friction_velocity              …        above it dry friction has its full value
+    option/limit_stiffness                …        of all joints' limits
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import jax
-
-from pdsim.rigid_body.vectors import Vector
 
 AXES = ("x", "y", "z")
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -101,38 +98,6 @@ class Actuator:
     kind: str
 
 
-@jax.tree_util.register_pytree_node_class
-class Numbers(Mapping[str, Any]):
-    """Numbers by name; Python numbers are part of a program, all others its arguments."""
-
-    def __init__(self, values: Mapping[str, Any]):
-        self._values = dict(values)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def vector(self, prefix: str) -> Vector:
-        """The three numbers ``prefix/x``, ``prefix/y`` and ``prefix/z``."""
-        x, y, z = (self._values[f"{prefix}/{axis}"] for axis in AXES)
-        return x, y, z
-
-    def tree_flatten(self):
-        given = {k: v for k, v in self._values.items() if not isinstance(v, float)}
-        constants = tuple((k, v) for k, v in self._values.items() if isinstance(v, float))
-        return tuple(given.values()), (tuple(given), constants)
-
-    @classmethod
-    def tree_unflatten(cls, auxiliary, leaves):
-        names, constants = auxiliary
-        return cls(dict(constants) | dict(zip(names, leaves, strict=True)))
-
-
 @dataclass(frozen=True)
 class Model:
     """A tree of bodies; equal, and hashed, by content.
@@ -153,9 +118,9 @@ class Model:
         return tuple(joint for body in self.bodies for joint in body.joints)
 
     @cached_property
-    def values(self) -> Numbers:
+    def values(self) -> Mapping[str, float]:
         """The numbers of the file."""
-        return Numbers(dict(self.numbers))
+        return dict(self.numbers)
 
     @property
     def position_count(self) -> int:
@@ -166,29 +131,6 @@ class Model:
     def velocity_count(self) -> int:
         """Number of velocities, of degrees of freedom."""
         return sum(JOINT_SIZES[joint.kind][1] for joint in self.joints)
-
-    @cached_property
-    def last_velocity(self) -> tuple[int, ...]:
-        """Last degree of freedom that moves each body; −1 if none does."""
-        found: list[int] = []
-        for body in self.bodies:
-            last = found[body.parent] if body.parent >= 0 else -1
-            for joint in body.joints:
-                last = joint.first_velocity + JOINT_SIZES[joint.kind][1] - 1
-            found.append(last)
-        return tuple(found)
-
-    @cached_property
-    def before(self) -> tuple[int, ...]:
-        """The degree of freedom before each on the way to the world; −1 if there is none."""
-        found: list[int] = []
-        for body in self.bodies:
-            last = self.last_velocity[body.parent] if body.parent >= 0 else -1
-            for joint in body.joints:
-                for _ in range(JOINT_SIZES[joint.kind][1]):
-                    found.append(last)
-                    last = len(found) - 1
-        return tuple(found)
 
     def body(self, name: str) -> int:
         """Number of a body."""

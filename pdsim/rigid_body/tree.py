@@ -89,7 +89,7 @@ class Tree:
 
     @cached_property
     def before(self) -> np.ndarray:
-        """Whether the axis of degree of freedom i is moved by j, other than by its own joint, (V, V).
+        """Whether degree of freedom j moves the axis of i and is not of its own joint, (V, V).
 
         The translations of a free joint move the axes of its rotations.
         """
@@ -105,8 +105,7 @@ class Tree:
     def ordered(self) -> np.ndarray:
         """Whether degree of freedom j is i or before it on the way to the world, (V, V)."""
         at = self.link_of_velocity
-        found = self.above[np.ix_(at, at)]
-        return np.where(at[:, None] == at, np.tril(np.ones(found.shape)), found)
+        return np.tril(self.above[np.ix_(at, at)])
 
     @cached_property
     def doublings(self) -> list[np.ndarray]:

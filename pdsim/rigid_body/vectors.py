@@ -1,8 +1,8 @@
-"""Vectors and matrices of three as tuples of scalars; what is known when a program is traced is free.
+"""Vectors and matrices of three as tuples of arrays; what is known at tracing costs nothing.
 
-A robot's model is full of zeros: axes along z, offsets along x. Scalars that are Python numbers are
-combined while a program is traced, and products with 0 and 1 leave nothing behind. All others are
-traced one by one, so that batches (``vmap``) are the only axes of the compiled program.
+A robot's model is full of zeros: axes along z, offsets along x. Python numbers are combined while a
+program is traced, and products with 0 and 1 leave nothing behind. All else is arrays of one entry
+for each link or degree of freedom, treated alike.
 """
 
 import math
@@ -56,7 +56,8 @@ def minus(a: Scalar, b: Scalar) -> Scalar:
 
 def add(*vectors: Vector) -> Vector:
     """Sum of vectors."""
-    return tuple(plus(*entries) for entries in zip(*vectors, strict=True))  # type: ignore[return-value]
+    x, y, z = (plus(*entries) for entries in zip(*vectors, strict=True))
+    return x, y, z
 
 
 def subtract(a: Vector, b: Vector) -> Vector:
@@ -137,9 +138,9 @@ def from_rotation_vector(vector: Vector) -> Matrix:
     square = dot(vector, vector)
     small = square < 1e-8
     safe = jnp.where(small, 1.0, square)
-    angle = jnp.sqrt(safe)
-    first = jnp.where(small, 1.0 - square / 6.0, jnp.sin(angle) / angle)
-    second = jnp.where(small, 0.5 - square / 24.0, (1.0 - jnp.cos(angle)) / safe)
+    length = jnp.sqrt(safe)
+    first = jnp.where(small, 1.0 - square / 6.0, jnp.sin(length) / length)
+    second = jnp.where(small, 0.5 - square / 24.0, (1.0 - jnp.cos(length)) / safe)
     x, y, z = vector
     cosine = 1.0 - second * square
     sx, sy, sz = first * x, first * y, first * z

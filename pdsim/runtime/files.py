@@ -13,9 +13,28 @@ import xarray as xr
 
 from pdsim.runtime.errors import PdsimError
 
+# Where raw data and models are looked for beside what names them.
+FOLDER_VARIABLE = "PDSIM_DATA_DIR"
+DEFAULT_FOLDER = "data"
+
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 # A disk with less free space than this is full [bytes].
 _RESERVE = 2**20
+
+
+def find_file(path: str | Path, folder: str | Path) -> Path:
+    """Where a file is that another one names.
+
+    A relative path is looked for beside the file that names it, then below the folder that the
+    environment names as ``PDSIM_DATA_DIR``, then below ``data``; one that is nowhere is expected in
+    the first place.
+
+    Args:
+        folder: of the file that names it.
+    """
+    folders = [folder, os.environ.get(FOLDER_VARIABLE) or "", DEFAULT_FOLDER]
+    candidates = [Path(place) / Path(path).expanduser() for place in folders if str(place)]
+    return next((c for c in candidates if c.exists()), candidates[0])
 
 
 def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:

@@ -46,4 +46,18 @@ def rk4(system, state, input, time, prepared, dt):
     return jax.tree.map(lambda x, m: x + dt * m, state, mean)
 
 
-INTEGRATORS = {"semi_implicit_euler": semi_implicit_euler, "rk4": rk4}
+def implicit_damping(system, state, input, time, prepared, dt):
+    """Semi-implicit Euler with the viscous friction of the step's end, first order.
+
+        v' = v + dt (M + dt D)⁻¹ (τ(q, v) − c(q, v))        q' = q + dt · v'
+
+    Stays stable where friction is stiff; of systems that have a mass matrix.
+    """
+    return system.damped_step(state, input, time, prepared, dt)
+
+
+INTEGRATORS = {
+    "semi_implicit_euler": semi_implicit_euler,
+    "rk4": rk4,
+    "implicit_damping": implicit_damping,
+}

@@ -1,5 +1,6 @@
 """From the config's simulator section to a system and its parameter space."""
 
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -8,7 +9,7 @@ from pdsim import registry
 from pdsim.config.messages import close_name, explain
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.runtime.errors import PdsimError
-from pdsim.systems.config import SimulatorConfig, SystemChoice
+from pdsim.systems.config import ParameterConfig, SimulatorConfig, SystemChoice
 from pdsim.systems.integrators import INTEGRATORS
 from pdsim.systems.system import ContinuousSystem, System
 
@@ -55,7 +56,33 @@ def build_system(config: SystemChoice) -> System:
             f"simulator.integrator: {integrator} needs a state of positions and their rates, which "
             f"{config.system} has not; use rk4"
         )
+    if integrator == "implicit_damping" and not hasattr(system, "damped_step"):
+        raise PdsimError(
+            f"simulator.integrator: {config.system} has no step of this kind; use rk4"
+        )
     return system.with_integrator(integrator)
+
+
+def targets(name: str, entry: ParameterConfig, system: System) -> tuple[str, ...]:
+    """The system's parameters that an estimated one sets; ``*`` stands for anything but a slash."""
+    found: list[str] = []
+    for pattern in entry.sets or (name,):
+        if "*" not in pattern:
+            found.append(pattern)
+            continue
+        matches = [known for known in system.parameters if _matches(known, pattern)]
+        if not matches:
+            raise PdsimError(
+                f"simulator.parameters.{name}.sets: no parameter of {system.name} is like "
+                f"{pattern!r}"
+            )
+        found += matches
+    return tuple(found)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    pieces, patterns = name.split("/"), pattern.split("/")
+    return len(pieces) == len(patterns) and all(map(fnmatchcase, pieces, patterns))
 
 
 def build_simulator(config: SimulatorConfig) -> Simulator:
@@ -63,7 +90,7 @@ def build_simulator(config: SimulatorConfig) -> Simulator:
     system = build_system(config)
     parameters = []
     for name, entry in config.parameters.items():
-        sets = entry.sets or (name,)
+        sets = targets(name, entry, system)
         flat = "uniform" if entry.scale == "linear" else "log_uniform"
         parameters.append(
             Parameter(
@@ -85,7 +112,8 @@ def build_simulator(config: SimulatorConfig) -> Simulator:
         for name, parameter in system.parameters.items()
         if name not in estimated
     )
-    return Simulator(system, ParameterSpace(tuple(parameters), fixed), config.substeps)
+    space = ParameterSpace(tuple(parameters), fixed)
+    return Simulator(system.with_constants(dict(fixed)), space, config.substeps)
 
 
 def check_parameters(config: SimulatorConfig, system: System) -> None:
@@ -97,7 +125,7 @@ def check_parameters(config: SimulatorConfig, system: System) -> None:
     where = "simulator"
     set_by: dict[str, str] = {}
     for name, parameter in config.parameters.items():
-        for target in parameter.sets or (name,):
+        for target in targets(name, parameter, system):
             if target not in system.parameters:
                 raise PdsimError(
                     f"{where}.parameters.{name}: {system.name} has no parameter {target!r}"

@@ -100,6 +100,11 @@ class System:
         """Combine parameters (name → scalar) into what every step needs, once for each roll-out."""
         return parameters
 
+    def with_constants(self, values: Mapping[str, float]) -> "System":
+        """The same system, told which parameters never move; default: it makes nothing of it."""
+        del values
+        return self
+
     def step(self, state: State, input: tuple, time, prepared: Any, dt: float) -> State:
         """Advance a state by ``dt`` seconds.
 

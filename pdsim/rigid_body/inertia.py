@@ -1,0 +1,80 @@
+"""Inertias that a body can have.
+
+A body's mass, first moment h = m c and second moment Σ = ∫ x xᵀ dm about its frame's origin make up
+the pseudo-inertia (Wensing, Kim and Slotine, 2018)
+
+    J = [[Σ, h], [hᵀ, m]]
+
+which is positive definite for every body that has mass everywhere, and for no other. With
+J = U Uᵀ and (Rucker and Wensing, 2022)
+
+    U = e^α [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]]
+
+any ten numbers α, d, s, t are a body: m = e^2α, c = t.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from pdsim.rigid_body.model import AXES, INERTIA
+
+CHOLESKY = ("alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3")
+_OWN = ("mass", *(f"com/{a}" for a in AXES), *(f"inertia/{e}" for e in INERTIA))
+
+
+def to_cholesky(numbers: Mapping[str, float], body: str) -> dict[str, float]:
+    """The ten coordinates of a body, by name.
+
+    Raises:
+        ValueError: no body has such numbers.
+    """
+    prefix = f"body/{body}"
+    mass = numbers[f"{prefix}/mass"]
+    c = np.array([numbers[f"{prefix}/com/{a}"] for a in AXES])
+    xx, yy, zz, xy, xz, yz = (numbers[f"{prefix}/inertia/{e}"] for e in INERTIA)
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    central = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    if mass <= 0 or np.linalg.eigvalsh(central).min() <= 0:
+        raise ValueError(
+            f"body {body}: no body has its mass and inertia: each principal inertia must be below "
+            "the sum of the two others"
+        )
+    # With t = c, U's upper block is that of the central moment over the mass, by its last column
+    # first: an upper triangle.
+    flip = np.eye(3)[::-1]
+    upper = flip @ np.linalg.cholesky(flip @ (central / mass) @ flip) @ flip
+    values = [
+        0.5 * np.log(mass),
+        *np.log(np.diag(upper)),
+        upper[0, 1], upper[0, 2], upper[1, 2],
+        *c,
+    ]  # fmt: skip
+    return {f"{prefix}/cholesky/{k}": float(v) for k, v in zip(CHOLESKY, values, strict=True)}
+
+
+def from_cholesky(numbers: Mapping[str, Any], body: str) -> dict[str, Any]:
+    """Mass, centre of mass and inertia of a body by name, from its ten coordinates."""
+    prefix = f"body/{body}"
+    alpha, d1, d2, d3, s12, s13, s23, *t = (numbers[f"{prefix}/cholesky/{k}"] for k in CHOLESKY)
+    mass = jnp.exp(2 * alpha)
+    e1, e2, e3 = jnp.exp(d1), jnp.exp(d2), jnp.exp(d3)
+    xx = mass * (e1 * e1 + s12 * s12 + s13 * s13)
+    yy = mass * (e2 * e2 + s23 * s23)
+    zz = mass * e3 * e3
+    xy = mass * (s12 * e2 + s13 * s23)
+    xz, yz = mass * s13 * e3, mass * s23 * e3
+    values = (mass, *t, yy + zz, xx + zz, xx + yy, -xy, -xz, -yz)
+    return {f"{prefix}/{name}": value for name, value in zip(_OWN, values, strict=True)}
+
+
+def consistent(numbers: Mapping[str, Any], body: str):
+    """Whether a body can have its mass and inertia: the central second moment is positive."""
+    prefix = f"body/{body}"
+    xx, yy, zz, xy, xz, yz = (numbers[f"{prefix}/inertia/{e}"] for e in INERTIA)
+    a, b, c = (yy + zz - xx) / 2, (xx + zz - yy) / 2, (xx + yy - zz) / 2
+    second = a * b - xy * xy
+    third = a * (b * c - yz * yz) - xy * (xy * c + yz * xz) - xz * (xy * yz + b * xz)
+    return (numbers[f"{prefix}/mass"] > 0) & (a > 0) & (second > 0) & (third > 0)

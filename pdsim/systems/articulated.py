@@ -1,0 +1,436 @@
+"""Any robot from its model file: a tree of bodies joined by hinges, slides, balls and free joints.
+
+The file (MJCF or URDF) gives the structure and the numbers; the experiment says what acts, what is
+observed and which numbers are sought, by name (``pdsim model <file>`` prints them). Dynamics:
+``pdsim.rigid_body``. Contacts are not simulated.
+
+Actuation. ``torque``: one input for each actuated joint, the torque or force in it. ``pd``: one
+input for each, the target q_t of a controller,
+
+    τ = kp (q_t − q) − kd v
+
+with gains ``pd/<joint>/kp`` and ``pd/<joint>/kd``. ``motors``: one input for each actuator of the
+file. ``none``: nothing acts.
+
+``sensor/delay`` is the time by which observations lag behind, to first order: what is seen of a
+position q is q − delay · v.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import jax.numpy as jnp
+import numpy as np
+from pydantic import Field
+
+from pdsim.config.messages import close_name
+from pdsim.config.section import Section
+from pdsim.rigid_body.dynamics import forward_dynamics
+from pdsim.rigid_body.forces import passive, scalar_positions
+from pdsim.rigid_body.inertia import CHOLESKY, consistent, from_cholesky, to_cholesky
+from pdsim.rigid_body.kinematics import Placed, place
+from pdsim.rigid_body.links import Links, links_of
+from pdsim.rigid_body.load import load_model
+from pdsim.rigid_body.model import AXES, INERTIA, Joint, Model
+from pdsim.rigid_body.motion import advanced, all_scalar, normalised, rates
+from pdsim.rigid_body.tree import tree_of
+from pdsim.rigid_body.vectors import known
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import find_file, sha256
+from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
+
+
+class PointConfig(Section):
+    """A point that is observed."""
+
+    body: str = Field(description="that it is fixed to")
+    at: tuple[float, float, float] = Field((0.0, 0.0, 0.0), description="in the body's frame [m]")
+
+
+class ObserveConfig(Section):
+    """What is observed; left out: positions and velocities of all hinges and slides."""
+
+    positions: tuple[str, ...] | None = Field(None, description="joints; default: all")
+    velocities: tuple[str, ...] | None = Field(None, description="joints; default: all")
+    sites: tuple[str, ...] = Field((), description="sites of the model, three channels each")
+    points: dict[str, PointConfig] = Field({}, description="by name, three channels each")
+    frames: dict[str, str] = Field(
+        {},
+        description="name → body: its origin and the points 1 m along its axes, twelve channels",
+    )
+
+
+class Options(Section):
+    """Section `simulator.options` of `articulated`."""
+
+    model: str = Field(
+        description="robot's file, MJCF (.xml) or URDF; looked for beside the experiment's file, "
+        "below PDSIM_DATA_DIR, and below data/"
+    )
+    sha256: str | None = Field(None, description="of the file, which pdsim fills in")
+    ignore: tuple[str, ...] = Field(
+        (), description="what of the file is not to be simulated: contacts, equality, tendons, …"
+    )
+    actuation: Literal["none", "torque", "pd", "motors"] = Field("none", description="what acts")
+    joints: tuple[str, ...] | None = Field(
+        None, description="that `torque` or `pd` act on; default: all hinges and slides"
+    )
+    observe: ObserveConfig = ObserveConfig()
+    consistent: tuple[str, ...] = Field(
+        (),
+        description="bodies whose mass, centre and inertia are given by ten coordinates of which "
+        "any are a body that can be: body/<body>/cholesky/{alpha,d1,…}",
+    )
+
+
+def located(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Options with the model's path found, and its fingerprint, so that a change is seen."""
+    if not isinstance(options.get("model"), str):
+        return dict(options)
+    path = find_file(options["model"], folder)
+    if not path.is_file():
+        raise PdsimError(
+            f"simulator.options.model: {options['model']}: no such file beside the experiment's, "
+            "below PDSIM_DATA_DIR or below data/"
+        )
+    return {**options, "model": str(path), "sha256": sha256(path)}
+
+
+_UNITS = {
+    "mass": "kg", "com": "m", "inertia": "kg m^2", "pos": "m", "turn": "rad", "axis": "-",
+    "gear": "-", "gravity": "m/s^2", "delay": "s",
+}  # fmt: skip
+_JOINT_UNITS = {
+    # of hinges and other rotations, of slides
+    "offset": ("rad", "m"),
+    "rest": ("rad", "m"),
+    "lower": ("rad", "m"),
+    "upper": ("rad", "m"),
+    "damping": ("N m s", "N s/m"),
+    "friction": ("N m", "N"),
+    "armature": ("kg m^2", "kg"),
+    "stiffness": ("N m", "N/m"),
+    "kp": ("N m", "N/m"),
+    "kd": ("N m s", "N s/m"),
+    "kv": ("N m s", "N s/m"),
+}
+_POSITIVE = ("mass", "damping", "friction", "armature", "stiffness", "kp", "kd", "kv", "delay")
+_MEANINGS = {
+    "com": "centre of mass", "pos": "place", "turn": "rotation beyond the file's",
+    "offset": "position at which the joint is as in the file", "damping": "viscous friction",
+    "friction": "dry friction", "armature": "inertia of the motor at the joint",
+    "rest": "position at which the spring is at rest", "lower": "lower limit",
+    "upper": "upper limit", "kp": "gain of the position", "kd": "gain of the velocity",
+    "kv": "gain of the velocity", "delay": "time by which observations lag behind",
+    "cholesky": "coordinate of the pseudo-inertia",
+}  # fmt: skip
+
+
+def _described(model: Model, name: str, value: float) -> SystemParameter:
+    kind, owner, *rest = name.split("/")
+    what = rest[0] if rest else owner
+    unit = _UNITS.get(what, "-")
+    if what in _JOINT_UNITS:
+        unit = _JOINT_UNITS[what][_slides(model, kind, owner)]
+    if what == "cholesky":
+        unit = "m" if rest[1][0] == "t" else "-"
+    if name == "option/friction_velocity":
+        unit = "rad/s"
+    if name == "option/limit_stiffness":
+        unit = "N m"
+    positive = what in _POSITIVE or (what == "inertia" and rest[1] in INERTIA[:3])
+    meaning = _MEANINGS.get(what, what.replace("_", " "))
+    return SystemParameter(unit, value, f"{meaning} ({name})", name, positive)
+
+
+def _slides(model: Model, kind: str, owner: str) -> bool:
+    if kind == "actuator":
+        number = next(a.joint for a in model.actuators if a.name == owner)
+        return model.joints[number].kind == "slide"
+    return any(joint.name == owner and joint.kind == "slide" for joint in model.joints)
+
+
+@dataclass(frozen=True)
+class Articulated(ContinuousSystem):
+    """A robot.
+
+    Attributes:
+        model: its tree and numbers.
+        actuation: see the head of this file.
+        actuated: numbers of the joints that torques or controllers act on.
+        points: name, body and place (or site) of each point observed.
+        shown_positions, shown_velocities: places in the state's vector.
+        consistent: bodies given by coordinates of their pseudo-inertia.
+        constants: (name, value) of the numbers that nothing moves; they are part of the program.
+    """
+
+    name: ClassVar[str] = "articulated"
+    second_order: ClassVar[bool] = True
+    model: Model = None  # type: ignore[assignment]
+    actuation: str = "none"
+    actuated: tuple[int, ...] = ()
+    points: tuple[tuple[str, int, tuple[float, float, float] | str], ...] = ()
+    shown_positions: tuple[int, ...] = ()
+    shown_velocities: tuple[int, ...] = ()
+    consistent: tuple[str, ...] = ()
+    constants: tuple[tuple[str, float], ...] = ()
+
+    @cached_property
+    def _state(self) -> tuple[Quantity, ...]:
+        positions, velocities = [], []
+        for joint in self.model.joints:
+            if joint.scalar:
+                slides = joint.kind == "slide"
+                kind, unit = ("position", "m") if slides else ("angle", "rad")
+                positions.append(Quantity(joint.name, unit, kind))
+                velocities.append(Quantity(f"d{joint.name}", f"{unit}/s", "velocity"))
+                continue
+            if joint.kind == "free":
+                positions += [Quantity(f"{joint.name}_{a}", "m", "position") for a in AXES]
+                velocities += [Quantity(f"d{joint.name}_{a}", "m/s", "velocity") for a in AXES]
+            positions += [Quantity(f"{joint.name}_q{a}", "-", "position") for a in "wxyz"]
+            velocities += [Quantity(f"w{joint.name}_{a}", "rad/s", "velocity") for a in AXES]
+        return (*positions, *velocities)
+
+    @property
+    def state(self) -> tuple[Quantity, ...]:
+        return self._state
+
+    @cached_property
+    def _channels(self) -> tuple[Quantity, ...]:
+        shown = [self.state[i] for i in (*self.shown_positions, *self.shown_velocities)]
+        places = [
+            Quantity(f"{name}_{axis}", "m", "position") for name, _, _ in self.points for axis in AXES
+        ]
+        return (*shown, *places)
+
+    @property
+    def channels(self) -> tuple[Quantity, ...]:
+        return self._channels
+
+    @property
+    def inputs(self) -> tuple[Quantity, ...]:
+        if self.actuation == "none":
+            return ()
+        if self.actuation == "motors":
+            return tuple(
+                self._input(a.name, self.model.joints[a.joint], a.kind == "position")
+                for a in self.model.actuators
+            )
+        target = self.actuation == "pd"
+        prefix = "target" if target else "torque"
+        joints = [self.model.joints[i] for i in self.actuated]
+        return tuple(self._input(f"{prefix}_{j.name}", j, target) for j in joints)
+
+    @staticmethod
+    def _input(name: str, joint: Joint, target: bool) -> Quantity:
+        slides = joint.kind == "slide"
+        if target:
+            return Quantity(name, "m" if slides else "rad", "position" if slides else "angle")
+        return Quantity(name, "N" if slides else "N m", "force" if slides else "torque")
+
+    @cached_property
+    def parameters(self) -> Mapping[str, SystemParameter]:  # type: ignore[override]
+        numbers = dict(self.model.numbers)
+        for body in self.consistent:
+            own = to_cholesky(numbers, body)
+            for name in [n for n in numbers if n.startswith(f"body/{body}/")]:
+                if name.split("/")[2] in ("mass", "com", "inertia"):
+                    del numbers[name]
+            numbers |= own
+        if self.actuation == "pd":
+            for i in self.actuated:
+                joint = self.model.joints[i].name
+                numbers |= {f"pd/{joint}/kp": 100.0, f"pd/{joint}/kd": 10.0}
+        numbers["sensor/delay"] = 0.0
+        return {name: _described(self.model, name, value) for name, value in numbers.items()}
+
+    def with_constants(self, values: Mapping[str, float]) -> "Articulated":
+        return replace(self, constants=tuple((k, float(v)) for k, v in values.items()))
+
+    def prepare(self, parameters: Mapping[str, Any]) -> Links:
+        """Arrays over links; NaN in the masses where a body is none that can be."""
+        numbers = {**parameters, **dict(self.constants)}
+        for body in self.consistent:
+            prefix = f"body/{body}/cholesky"
+            if known(*(numbers[f"{prefix}/{k}"] for k in CHOLESKY)):
+                own = self.model.values
+                numbers |= {k: own[k] for k in own if k.startswith(f"body/{body}/")} | numbers
+            else:
+                numbers |= from_cholesky(numbers, body)
+        links = dict(links_of(self.model, numbers))
+        for name, value in numbers.items():
+            if name.startswith(("pd/", "actuator/", "site/", "sensor/")):
+                links[name] = value
+        moved = [b.name for b in self.model.bodies[1:] if not _known_body(numbers, b.name)]
+        for body in moved:
+            if body not in self.consistent:
+                good = consistent(numbers, body)
+                # As failures are: a roll-out that is not finite counts as diverged.
+                links["option/limit_stiffness"] = jnp.where(
+                    good, links["option/limit_stiffness"], jnp.nan
+                )
+                links["option/gravity/z"] = jnp.where(good, links["option/gravity/z"], jnp.nan)
+        return Links(links)
+
+    def unpack(self, vector):
+        return vector[: self.model.position_count], vector[self.model.position_count :]
+
+    def pack(self, state):
+        return jnp.concatenate(state)
+
+    def _torques(self, links: Links, q, v, input: tuple):
+        if self.actuation == "none":
+            return jnp.zeros_like(v)
+        found = [jnp.zeros((), v.dtype)] * self.model.velocity_count
+        for at, force in self._drives(links, scalar_positions(self.model, q), v, input):
+            found[at] = found[at] + force
+        return jnp.stack(found)
+
+    def _drives(self, links, q, v, input):
+        if self.actuation == "motors":
+            for actuator, value in zip(self.model.actuators, input, strict=True):
+                at = self.model.joints[actuator.joint].first_velocity
+                prefix = f"actuator/{actuator.name}"
+                if actuator.kind == "torque":
+                    yield at, links[f"{prefix}/gear"] * value
+                else:
+                    kp, kv = links[f"{prefix}/kp"], links[f"{prefix}/kv"]
+                    yield at, kp * (value - q[at]) - kv * v[at]
+            return
+        for i, value in zip(self.actuated, input, strict=True):
+            joint = self.model.joints[i]
+            at = joint.first_velocity
+            if self.actuation == "torque":
+                yield at, value
+            else:
+                kp, kd = links[f"pd/{joint.name}/kp"], links[f"pd/{joint.name}/kd"]
+                yield at, kp * (value - q[at]) - kd * v[at]
+
+    def _accelerations(self, links: Links, q, v, input, dt: float = 0.0):
+        """Accelerations (V,); with dt > 0 those of a step whose viscous friction is implicit."""
+        links = links.cast(q.dtype)
+        force = self._torques(links, q, v, input) + passive(self.model, links, q, v)
+        extra = None
+        if dt:
+            extra = jnp.broadcast_to(dt * links["velocity/damping"], v.shape).astype(v.dtype)
+        return forward_dynamics(self.model, links, q, v, force, extra)
+
+    def derivative(self, state, input, time, prepared):
+        del time
+        q, v = state
+        q = normalised(self.model, q)
+        return rates(self.model, q, v), self._accelerations(prepared, q, v, input)
+
+    def step(self, state, input, time, prepared, dt):
+        if self.integrator == "rk4" or (
+            self.integrator == "semi_implicit_euler" and all_scalar(self.model)
+        ):
+            q, v = super().step(state, input, time, prepared, dt)
+            return normalised(self.model, q), v
+        return self._step(state, input, prepared, dt, self.integrator == "implicit_damping")
+
+    def damped_step(self, state, input, time, prepared, dt):
+        """A step with implicit viscous friction, see ``pdsim.systems.integrators``."""
+        del time
+        return self._step(state, input, prepared, dt, True)
+
+    def _step(self, state, input, prepared, dt, implicit: bool):
+        q, v = state
+        q = normalised(self.model, q)
+        v = v + dt * self._accelerations(prepared, q, v, input, dt if implicit else 0.0)
+        return normalised(self.model, advanced(self.model, q, v, dt)), v
+
+    def observe(self, state, prepared):
+        q, v = state
+        links = prepared.cast(q.dtype)
+        delay = links["sensor/delay"]
+        if not (known(delay) and delay == 0.0):
+            q = normalised(self.model, q - delay * rates(self.model, q, v))
+        count = self.model.position_count
+        shown = [q[i] for i in self.shown_positions]
+        shown += [v[i - count] for i in self.shown_velocities]
+        if self.points:
+            placed = place(self.model, links, normalised(self.model, q))
+            for _, body, at in self.points:
+                local = at if isinstance(at, tuple) else links.vector(f"site/{at}/pos")
+                shown += point(self.model, placed, body, local)
+        return tuple(shown)
+
+
+def point(model: Model, placed: Placed, body: int, local) -> list[Any]:
+    """A point of a body in the world [m], three scalars."""
+    if body == 0:
+        return list(local)
+    at = tree_of(model).link_of_body[body]
+    rotation, position = placed.links
+
+    def entry(x):
+        return x if known(x) else jnp.broadcast_to(x, (len(tree_of(model).links),))[at]
+
+    return [
+        entry(p) + sum(entry(r) * x for r, x in zip(row, local, strict=True))
+        for p, row in zip(position, rotation, strict=True)
+    ]
+
+
+def _known_body(numbers: Mapping[str, Any], body: str) -> bool:
+    names = ("mass", *(f"inertia/{e}" for e in INERTIA))
+    return known(*(numbers[f"body/{body}/{name}"] for name in names))
+
+
+def build(options: Options) -> Articulated:
+    """Return the robot.
+
+    Raises:
+        PdsimError: the file cannot be used, or a name is not in it.
+    """
+    model = load_model(options.model, options.ignore)
+    joints = {joint.name: i for i, joint in enumerate(model.joints) if joint.scalar}
+    bodies = {body.name: i for i, body in enumerate(model.bodies)}
+    sites = {site.name: site.body for site in model.sites}
+
+    def find(key: str, names, known_names: Mapping[str, int]) -> list[int]:
+        for name in names:
+            if name not in known_names:
+                raise PdsimError(
+                    f"simulator.options.{key}: {options.model} has nothing called {name!r}"
+                    f"{close_name(name, known_names)}"
+                )
+        return [known_names[name] for name in names]
+
+    shown = options.observe
+    positions = find("observe.positions", _all(shown.positions, joints), joints)
+    velocities = find("observe.velocities", _all(shown.velocities, joints), joints)
+    points: list[Any] = list(
+        zip(shown.sites, find("observe.sites", shown.sites, sites), shown.sites, strict=True)
+    )
+    for name, config in shown.points.items():
+        (body,) = find(f"observe.points.{name}.body", [config.body], bodies)
+        points.append((name, body, config.at))
+    for name, owner in shown.frames.items():
+        (body,) = find(f"observe.frames.{name}", [owner], bodies)
+        points.append((f"{name}_o", body, (0.0, 0.0, 0.0)))
+        for axis, unit in zip(AXES, np.eye(3), strict=True):
+            points.append((f"{name}_{axis}", body, tuple(map(float, unit))))
+    find("consistent", options.consistent, {k: v for k, v in bodies.items() if v})
+    actuated = find("joints", _all(options.joints, joints), joints)
+    if options.actuation == "motors" and not model.actuators:
+        raise PdsimError(f"simulator.options.actuation: {options.model} has no motors; use torque")
+    count = model.position_count
+    return Articulated(
+        model=model,
+        actuation=options.actuation,
+        actuated=tuple(actuated) if options.actuation in ("torque", "pd") else (),
+        points=tuple(points),
+        shown_positions=tuple(model.joints[i].first_position for i in positions),
+        shown_velocities=tuple(count + model.joints[i].first_velocity for i in velocities),
+        consistent=options.consistent,
+    )
+
+
+def _all(names: tuple[str, ...] | None, known_names: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(known_names) if names is None else names
