@@ -168,7 +168,6 @@ class Articulated(ContinuousSystem):
     """
 
     name: ClassVar[str] = "articulated"
-    second_order: ClassVar[bool] = True
     model: Model = None  # type: ignore[assignment]
     actuation: str = "none"
     actuated: tuple[int, ...] = ()
@@ -177,6 +176,11 @@ class Articulated(ContinuousSystem):
     shown_velocities: tuple[int, ...] = ()
     consistent: tuple[str, ...] = ()
     constants: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def second_order(self) -> bool:  # type: ignore[override]
+        """Whether there are no quaternions."""
+        return all_scalar(self.model)
 
     @cached_property
     def _state(self) -> tuple[Quantity, ...]:

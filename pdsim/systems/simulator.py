@@ -51,7 +51,8 @@ def build_system(config: SystemChoice) -> System:
         raise PdsimError(
             f"simulator.integrator: {config.system} has a step of its own; remove this key"
         )
-    if integrator == "semi_implicit_euler" and not system.second_order:
+    stepped = system.second_order or hasattr(system, "damped_step")
+    if integrator == "semi_implicit_euler" and not stepped:
         raise PdsimError(
             f"simulator.integrator: {integrator} needs a state of positions and their rates, which "
             f"{config.system} has not; use rk4"

@@ -1,0 +1,58 @@
+"""Inertias that a body can have."""
+
+import numpy as np
+import pytest
+
+from pdsim.rigid_body.inertia import CHOLESKY, consistent, from_cholesky, to_cholesky
+
+INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
+
+
+def of_points(seed: int, count: int = 12) -> dict[str, float]:
+    """Mass, centre and inertia of points of mass: a body that can be."""
+    random = np.random.default_rng(seed)
+    masses, points = random.uniform(0.1, 1, count), random.normal(size=(count, 3))
+    centre = masses @ points / masses.sum()
+    away = points - centre
+    second = (masses[:, None, None] * away[:, :, None] * away[:, None]).sum(axis=0)
+    tensor = np.trace(second) * np.eye(3) - second
+    found = {"body/b/mass": masses.sum()}
+    found |= {f"body/b/com/{a}": c for a, c in zip("xyz", centre, strict=True)}
+    at = ["xyz".index(e[0]) * 3 + "xyz".index(e[1]) for e in INERTIA]
+    return found | {f"body/b/inertia/{e}": tensor.flat[k] for e, k in zip(INERTIA, at, strict=True)}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_coordinates_give_back_the_body(seed):
+    body = of_points(seed)
+    found = from_cholesky(to_cholesky(body, "b"), "b")
+    assert found.keys() == body.keys()
+    np.testing.assert_allclose([float(found[k]) for k in body], list(body.values()), rtol=1e-12)
+
+
+def test_any_coordinates_are_a_body_that_can_be():
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        values = dict(zip((f"body/b/cholesky/{k}" for k in CHOLESKY), random.normal(size=10), strict=True))
+        assert consistent(from_cholesky(values, "b"), "b")
+
+
+def test_the_check_is_that_of_the_second_moments_eigenvalues():
+    random = np.random.default_rng(1)
+    seen = set()
+    for seed in range(60):
+        body = of_points(seed)
+        for e in INERTIA:
+            body[f"body/b/inertia/{e}"] += random.normal() * 3
+        xx, yy, zz, xy, xz, yz = (body[f"body/b/inertia/{e}"] for e in INERTIA)
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        possible = np.linalg.eigvalsh(np.trace(tensor) / 2 * np.eye(3) - tensor).min() > 0
+        assert bool(consistent(body, "b")) == possible
+        seen.add(possible)
+    assert seen == {True, False}
+
+
+def test_a_body_that_cannot_be_has_no_coordinates():
+    body = of_points(0) | {"body/b/inertia/zz": 1e3}
+    with pytest.raises(ValueError, match="body b: no body has its mass and inertia"):
+        to_cholesky(body, "b")
