@@ -75,6 +75,15 @@ def parser() -> argparse.ArgumentParser:
     p = verb("check", "Check experiment files, and print nothing if all is well.")
     p.add_argument("experiments", nargs="+", metavar="experiment")
 
+    p = verb(
+        "model",
+        "Print a robot's tree, every number of it by name, and a section simulator to start from.",
+    )
+    p.add_argument("file", help="MJCF (.xml) or URDF (.urdf)")
+    p.add_argument(
+        "--ignore", nargs="+", default=[], metavar="NAME", help="contacts, equality, tendons, …"
+    )
+
     p = verb("schema", "Write the JSON schemas of the config files and the table of their keys.")
     p.add_argument("--folder", default="config", help="where (default: config)")
 

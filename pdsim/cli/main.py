@@ -18,6 +18,12 @@ def _check(a: argparse.Namespace) -> None:
         load_experiment(path)
 
 
+def _model(a: argparse.Namespace) -> None:
+    from pdsim.systems.describe import describe
+
+    sys.stdout.write(describe(a.file, tuple(a.ignore)) + "\n")
+
+
 def _schema(a: argparse.Namespace) -> None:
     from pdsim.config.reference import write_reference
 
@@ -266,6 +272,7 @@ def _report(a: argparse.Namespace, experiment) -> None:
 
 _PLAIN: dict[str, Callable[[argparse.Namespace], None]] = {
     "check": _check,
+    "model": _model,
     "schema": _schema,
     "document": _document,
     "download": _download,

@@ -207,7 +207,9 @@ def load_experiment(path: str | Path) -> ExperimentConfig:
 def _located(experiment: ExperimentConfig) -> ExperimentConfig:
     """Find the files that the system's options name."""
     name = experiment.simulator.system
-    module = registry.load("systems", name) if name in registry.NAMES["systems"] else None
+    if name not in registry.NAMES["systems"]:
+        return experiment
+    module = registry.load("systems", name)
     if not hasattr(module, "located"):
         return experiment
     options = module.located(experiment.simulator.options, experiment.folder)

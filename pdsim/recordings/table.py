@@ -41,7 +41,6 @@ from pdsim.runtime.files import find_file, sha256
 from pdsim.systems.system import POSITIONS, System
 
 
-
 def _named(value: Any) -> Any:
     """Name runs after the stems of a list of files."""
     if isinstance(value, str):

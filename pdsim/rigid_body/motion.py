@@ -18,7 +18,7 @@ def _product(a, b):
 
 
 def _pieces(model: Model, q, v, quaternion):
-    """Positions joint by joint, ``quaternion`` (its own, its rates) → (4,) for those that have one."""
+    """Of each joint: places, their rates, and ``quaternion`` (of it, of its rates) or nothing."""
     found = []
     for joint in model.joints:
         positions, velocities = JOINT_SIZES[joint.kind]
@@ -51,7 +51,8 @@ def rates(model: Model, q, v):
     def turning(at, rate):
         return 0.5 * _product(at, jnp.concatenate([jnp.zeros(1, at.dtype), rate]))
 
-    return jnp.concatenate([p for _, rate, turn in _pieces(model, q, v, turning) for p in (rate, turn)])
+    pieces = _pieces(model, q, v, turning)
+    return jnp.concatenate([part for _, rate, turn in pieces for part in (rate, turn)])
 
 
 def advanced(model: Model, q, v, dt: float):

@@ -207,7 +207,9 @@ class Articulated(ContinuousSystem):
     def _channels(self) -> tuple[Quantity, ...]:
         shown = [self.state[i] for i in (*self.shown_positions, *self.shown_velocities)]
         places = [
-            Quantity(f"{name}_{axis}", "m", "position") for name, _, _ in self.points for axis in AXES
+            Quantity(f"{name}_{axis}", "m", "position")
+            for name, _, _ in self.points
+            for axis in AXES
         ]
         return (*shown, *places)
 
@@ -237,7 +239,7 @@ class Articulated(ContinuousSystem):
         return Quantity(name, "N" if slides else "N m", "force" if slides else "torque")
 
     @cached_property
-    def parameters(self) -> Mapping[str, SystemParameter]:  # type: ignore[override]
+    def parameters(self) -> Mapping[str, SystemParameter]:
         numbers = dict(self.model.numbers)
         for body in self.consistent:
             own = to_cholesky(numbers, body)

@@ -26,8 +26,9 @@ class ParameterConfig(Section):
         None, description="of a (truncated) normal prior, in `unit`"
     )
     sets: tuple[str, ...] = Field(
-        (), description="system parameters that take this value, `*` for any piece of a name; default: "
-        "the one of this name"
+        (),
+        description="system parameters that take this value, `*` for any piece of a name; default: "
+        "the one of this name",
     )
 
     @model_validator(mode="after")

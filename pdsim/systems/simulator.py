@@ -58,9 +58,7 @@ def build_system(config: SystemChoice) -> System:
             f"{config.system} has not; use rk4"
         )
     if integrator == "implicit_damping" and not hasattr(system, "damped_step"):
-        raise PdsimError(
-            f"simulator.integrator: {config.system} has no step of this kind; use rk4"
-        )
+        raise PdsimError(f"simulator.integrator: {config.system} has no step of this kind; use rk4")
     return system.with_integrator(integrator)
 
 

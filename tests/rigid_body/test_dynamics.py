@@ -97,13 +97,15 @@ def test_the_closed_form_of_the_double_pendulum_is_this_tree():
     closed = double_pendulum.build(double_pendulum.Options())
     defaults = {k: p.default for k, p in closed.parameters.items()}
     gravity = defaults["gravity"]
-    values = {k: 0.0 for k in defaults} | plane | {"gravity": gravity}
+    values = dict.fromkeys(defaults, 0.0) | plane | {"gravity": gravity}
     numbers = {**model.values, "option/gravity/z": -gravity}
     links = links_of(model, numbers)
     for q, v in (((0.3, -1.0), (0.5, 2.0)), ((2.0, 1.5), (-3.0, 1.0))):
         # Its angles are those of each link against the vertical or the other link: the
         # conventions at the head of the file say which.
-        rates = closed.derivative(tuple(map(jnp.asarray, (*q, *v))), (), 0.0, closed.prepare(values))
+        rates = closed.derivative(
+            tuple(map(jnp.asarray, (*q, *v))), (), 0.0, closed.prepare(values)
+        )
         found = forward_dynamics(model, links, jnp.array(q), jnp.array(v), jnp.zeros(2))
         np.testing.assert_allclose(found, jnp.stack(rates[2:]), rtol=1e-9)
 

@@ -33,7 +33,9 @@ def test_coordinates_give_back_the_body(seed):
 def test_any_coordinates_are_a_body_that_can_be():
     random = np.random.default_rng(0)
     for _ in range(50):
-        values = dict(zip((f"body/b/cholesky/{k}" for k in CHOLESKY), random.normal(size=10), strict=True))
+        values = dict(
+            zip((f"body/b/cholesky/{k}" for k in CHOLESKY), random.normal(size=10), strict=True)
+        )
         assert consistent(from_cholesky(values, "b"), "b")
 
 

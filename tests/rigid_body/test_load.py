@@ -37,7 +37,9 @@ def test_every_number_has_a_name():
     assert model.values["option/gravity/z"] == -9.81
     assert model.values["actuator/push/gear"] == 2.0
     assert model.values["actuator/hold/kp"] == 30.0
-    inertia = [model.values[f"body/upper/inertia/{e}"] for e in ("xx", "yy", "zz", "xy", "xz", "yz")]
+    inertia = [
+        model.values[f"body/upper/inertia/{e}"] for e in ("xx", "yy", "zz", "xy", "xz", "yz")
+    ]
     np.testing.assert_allclose(inertia, [0.03, 0.028, 0.02, 0.001, 0.002, -0.001], rtol=1e-12)
     assert model == load_model(ARM) and hash(model) == hash(load_model(ARM))
 
@@ -83,7 +85,9 @@ def test_what_is_named_is_ignored(tmp_path, ignore):
 
 def test_parents_and_excluded_pairs_do_not_touch(tmp_path):
     path = tmp_path / "robot.xml"
-    path.write_text(TWO.replace("{more}", "").replace('<geom name="floor" type="plane" size="1 1 1"/>', ""))
+    path.write_text(
+        TWO.replace("{more}", "").replace('<geom name="floor" type="plane" size="1 1 1"/>', "")
+    )
     assert load_model(path).velocity_count == 2
 
 

@@ -91,7 +91,9 @@ def simulator(parameters, **options):
 
 
 def test_one_value_for_several_numbers():
-    config = simulator({"f": {"lower": 0.1, "upper": 1.0, "unit": "N m", "sets": ["joint/*/friction"]}})
+    config = simulator(
+        {"f": {"lower": 0.1, "upper": 1.0, "unit": "N m", "sets": ["joint/*/friction"]}}
+    )
     with pytest.raises(PdsimError, match=r"joint/reach/friction is in 'N' \(got 'N m'\)"):
         check_parameters(config, robot())
     config = simulator({"m": {"lower": 0.5, "upper": 2.0, "unit": "kg", "sets": ["body/*/mass"]}})
@@ -130,7 +132,10 @@ def test_consistent_inertias_start_from_those_of_the_file():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"observe": {"sites": ["top"]}}, "simulator.options.observe.sites: .* has nothing called 'top'"),
+        (
+            {"observe": {"sites": ["top"]}},
+            "simulator.options.observe.sites: .* has nothing called 'top'",
+        ),
         ({"actuation": "torque", "joints": ["sving"]}, "'sving'; did you mean 'swing'"),
         ({"consistent": ["world"]}, "nothing called 'world'"),
         ({"model": "nowhere.urdf"}, "nowhere.urdf: no such file"),
