@@ -35,7 +35,7 @@ recording:
   time: {column: t, unit: s}
   channels: {shoulder: {column: a, unit: rad}, elbow: {column: b, unit: rad}}
   inputs: {torque_shoulder: {column: u, unit: N m}}
-  train: [{run: run, frames: [0, 120]}]
+  train: [{run: run, frames: [20, 140]}]
   smoothing: {frames: 11, order: 4}
 likelihood: {combination: product, noise: {shoulder: 0.02, elbow: 0.02}}
 runs: [{method: cem, shooting: single}]
