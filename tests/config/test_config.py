@@ -22,6 +22,7 @@ EXPERIMENTS = (
     "two_lengths",
     "trusted_calibrated",
     "trusted_chaotic",
+    "trusted_pendubot",
     "pendubot",
     "calibration_oscillator",
     "calibration_pendulum",
