@@ -62,6 +62,12 @@ def build_system(config: SystemChoice) -> System:
     return system.with_integrator(integrator)
 
 
+def _label(system: System, name: str, target: str) -> str:
+    """For figures: the system's own, or the name in the config where it has only a long name."""
+    label = system.parameters[target].label
+    return name if label == target else label
+
+
 def targets(name: str, entry: ParameterConfig, system: System) -> tuple[str, ...]:
     """The system's parameters that an estimated one sets; ``*`` stands for anything but a slash."""
     found: list[str] = []
@@ -102,7 +108,7 @@ def build_simulator(config: SimulatorConfig) -> Simulator:
                 mean=entry.mean or 0.0,
                 standard_deviation=entry.standard_deviation or 1.0,
                 sets=sets,
-                label=system.parameters[sets[0]].label,
+                label=_label(system, name, sets[0]),
             )
         )
     estimated = {target for parameter in parameters for target in parameter.sets}

@@ -6,7 +6,9 @@ the published number stands beside the first. Runs of methods that are not in th
 comparison only.
 """
 
+from collections.abc import Mapping
 from itertools import combinations, zip_longest
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -117,7 +119,14 @@ def table_1(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
         if published and metric in METRICS:
             cells = {run: _printed(kind, metric) for run, kind in printed.items()}
             rows.append(Row(f"{heading}, published", cells))
-    return Table(columns, rows, "metric", set_notes(metrics))
+    return Table(columns, rows, "metric", _notes(metrics, runs))
+
+
+def _notes(metrics: pd.DataFrame, runs: Mapping[Identity, Any]) -> tuple[str, ...]:
+    """What must be known to read a table; first of all why nothing may stand in it."""
+    if any(runs_of(runs, kind) for kind in TABLE_1):
+        return set_notes(metrics)
+    return ("No run here has the paper's protocol, single or multiple shooting: see comparison.",)
 
 
 def best_variant(metrics: pd.DataFrame) -> Identity | None:
@@ -179,7 +188,7 @@ def table_2(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
     for metric in names:
         keys = [f"{metric} {side}" for side in sides]
         _mark(metric, [(cells, key) for cells in ours for key in keys])
-    return Table(columns, rows, "estimator", set_notes(metrics))
+    return Table(columns, rows, "estimator", _notes(metrics, runs))
 
 
 def table_3(metrics: pd.DataFrame, published: bool, unit: str) -> Table:

@@ -155,6 +155,13 @@ def test_chains_that_have_not_mixed_are_marked(values, remark):
     )
 
 
+def test_the_papers_tables_say_why_nothing_stands_in_them(example):
+    metrics = metrics_of(newcomer_multiple={"energy_score": (1.0,)})
+    for table in (paper.table_1, paper.table_2):
+        assert "No run here has the paper's protocol" in table(metrics, True, "rad").markdown()
+        assert "No run here" not in table(example, True, "rad").markdown()
+
+
 def test_tables_say_what_mmd_a_perfect_simulator_has(example):
     floor = metrics_of(svgd_single={"mmd_perfect": (-0.0499, -0.0499)})
     metrics = pd.concat([example, floor], ignore_index=True)
