@@ -13,6 +13,7 @@ J = U Uᵀ and (Rucker and Wensing, 2022)
 any ten numbers α, d, s, t are a body: m = e^2α, c = t.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pdsim.rigid_body.model import AXES, INERTIA
+from pdsim.rigid_body.vectors import known
 
 CHOLESKY = ("alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3")
 _OWN = ("mass", *(f"com/{a}" for a in AXES), *(f"inertia/{e}" for e in INERTIA))
@@ -59,8 +61,8 @@ def from_cholesky(numbers: Mapping[str, Any], body: str) -> dict[str, Any]:
     """Mass, centre of mass and inertia of a body by name, from its ten coordinates."""
     prefix = f"body/{body}"
     alpha, d1, d2, d3, s12, s13, s23, *t = (numbers[f"{prefix}/cholesky/{k}"] for k in CHOLESKY)
-    mass = jnp.exp(2 * alpha)
-    e1, e2, e3 = jnp.exp(d1), jnp.exp(d2), jnp.exp(d3)
+    # Constants stay constants.
+    mass, e1, e2, e3 = (math.exp(x) if known(x) else jnp.exp(x) for x in (2 * alpha, d1, d2, d3))
     xx = mass * (e1 * e1 + s12 * s12 + s13 * s13)
     yy = mass * (e2 * e2 + s23 * s23)
     zz = mass * e3 * e3

@@ -30,7 +30,7 @@ from pdsim.config.messages import close_name
 from pdsim.config.section import Section
 from pdsim.rigid_body.dynamics import forward_dynamics
 from pdsim.rigid_body.forces import passive, scalar_positions
-from pdsim.rigid_body.inertia import CHOLESKY, consistent, from_cholesky, to_cholesky
+from pdsim.rigid_body.inertia import consistent, from_cholesky, to_cholesky
 from pdsim.rigid_body.kinematics import Placed, place
 from pdsim.rigid_body.links import Links, links_of
 from pdsim.rigid_body.load import load_model
@@ -258,15 +258,10 @@ class Articulated(ContinuousSystem):
         return replace(self, constants=tuple((k, float(v)) for k, v in values.items()))
 
     def prepare(self, parameters: Mapping[str, Any]) -> Links:
-        """Arrays over links; NaN in the masses where a body is none that can be."""
+        """Arrays over links; gravity is NaN where a body is none that can be."""
         numbers = {**parameters, **dict(self.constants)}
         for body in self.consistent:
-            prefix = f"body/{body}/cholesky"
-            if known(*(numbers[f"{prefix}/{k}"] for k in CHOLESKY)):
-                own = self.model.values
-                numbers |= {k: own[k] for k in own if k.startswith(f"body/{body}/")} | numbers
-            else:
-                numbers |= from_cholesky(numbers, body)
+            numbers |= from_cholesky(numbers, body)
         links = dict(links_of(self.model, numbers))
         for name, value in numbers.items():
             if name.startswith(("pd/", "actuator/", "site/", "sensor/")):
@@ -275,10 +270,7 @@ class Articulated(ContinuousSystem):
         for body in moved:
             if body not in self.consistent:
                 good = consistent(numbers, body)
-                # As failures are: a roll-out that is not finite counts as diverged.
-                links["option/limit_stiffness"] = jnp.where(
-                    good, links["option/limit_stiffness"], jnp.nan
-                )
+                # As all failures are: a roll-out that is not finite counts as diverged.
                 links["option/gravity/z"] = jnp.where(good, links["option/gravity/z"], jnp.nan)
         return Links(links)
 

@@ -127,6 +127,10 @@ def test_consistent_inertias_start_from_those_of_the_file():
     moved = {"body/rod/cholesky/d1": jnp.array(system.parameters["body/rod/cholesky/d1"].default)}
     np.testing.assert_allclose(rates(system, **moved), rates(robot()), rtol=1e-9)
     np.testing.assert_allclose(rates(system), rates(robot()), rtol=1e-12)
+    # α fixed at another value is another mass, not that of the file.
+    alpha = system.parameters["body/rod/cholesky/alpha"].default + 0.1
+    heavier = rates(system, **{"body/rod/cholesky/alpha": alpha})
+    assert np.abs(heavier - rates(robot())).max() > 1e-2
 
 
 @pytest.mark.parametrize(
