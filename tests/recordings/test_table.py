@@ -275,7 +275,7 @@ def test_parquet_or_what_it_needs(tmp_path, monkeypatch):
 
 def test_files_are_looked_for_beside_the_experiment_first(tmp_path, monkeypatch):
     places = [tmp_path / name for name in ("experiment", "environment", "work/data")]
-    monkeypatch.setenv(table.FOLDER_VARIABLE, str(places[1]))
+    monkeypatch.setenv("PDSIM_DATA_DIR", str(places[1]))
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     settings = config(["mine/run_1.csv", "/somewhere/run_2.csv"])
@@ -438,7 +438,7 @@ def test_inputs_of_a_system_that_has_none():
 def test_files_that_are_no_tables(tmp_path):
     path = tmp_path / "run.csv"
     refused(str(tmp_path), ["is a folder"])
-    refused(str(path), ["no such file", table.FOLDER_VARIABLE])
+    refused(str(path), ["no such file", "PDSIM_DATA_DIR"])
     for content, words in (
         (b"", ["is empty"]),
         (b"# a comment\n\n", ["holds no table"]),

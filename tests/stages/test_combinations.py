@@ -1,5 +1,7 @@
 """What the motion can determine is part of every system's posterior file."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -10,7 +12,9 @@ from pdsim.posterior import combination_group
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.simulator import Simulator
 
-SYSTEMS = [(name, {}) for name in registry.NAMES["systems"]] + [
+ARM = Path(__file__).parents[1] / "rigid_body" / "arm.xml"
+NEEDED = {"articulated": {"model": str(ARM)}}
+SYSTEMS = [(name, NEEDED.get(name, {})) for name in registry.NAMES["systems"]] + [
     ("double_pendulum", {"motors": True}),
     ("double_pendulum", {"parameters": "base"}),
 ]

@@ -175,8 +175,8 @@ CASES = {
     ),
     "another source's code: nothing": (
         "pdsim/recordings/table.py",
-        'DEFAULT_FOLDER = "data"',
-        'DEFAULT_FOLDER = "datasets"',
+        "leave one of them out",
+        "leave either of them out",
         set(),
         {},
     ),
