@@ -159,6 +159,8 @@ def main():
     device.configure()
     threads = len(os.sched_getaffinity(0))
     records = []
+    output = Path("results/benchmarks/articulated.json")
+    output.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as folder:
         boxed = Path(folder) / "panda_with_box.xml"
         boxed.write_text(PANDA.read_text().replace('<site name="flange"', BOX))
@@ -180,9 +182,7 @@ def main():
                 }  # fmt: skip
                 records.append(record)
                 print(json.dumps(record), flush=True)
-    output = Path("results/benchmarks/articulated.json")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text("".join(json.dumps(record) + "\n" for record in records))
+                output.write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
 if __name__ == "__main__":
