@@ -52,9 +52,23 @@ def starts(particles, joints):
                      0.1 * random.normal(size=(particles, joints))], axis=1)  # fmt: skip
 
 
+def both(error, *arguments):
+    """Time of a function of one particle and of its gradient [s], and the latter's compilation."""
+    import jax
+
+    found = []
+    for function in (error, jax.grad(error)):
+        lowered = jax.jit(jax.vmap(function)).lower(*arguments)
+        begun = time.perf_counter()
+        compiled = lowered.compile()
+        spent = time.perf_counter() - begun
+        jax.block_until_ready(compiled(*arguments))
+        found.append(least(lambda run=compiled: jax.block_until_ready(run(*arguments))))
+    return (*found, spent)
+
+
 def ours(path, particles, dtype):
     """Roll-out, gradient [s] and compilation of the gradient [s]."""
-    import jax
     import jax.numpy as jnp
 
     from pdsim.rigid_body.model import AXES, INERTIA
@@ -79,15 +93,7 @@ def ours(path, particles, dtype):
 
     x = jnp.asarray(values * factors, dtype)
     start = jnp.asarray(starts(particles, system.model.velocity_count), dtype)
-    found = []
-    for function in (error, jax.grad(error)):
-        lowered = jax.jit(jax.vmap(function)).lower(x, start)
-        begun = time.perf_counter()
-        compiled = lowered.compile()
-        spent = time.perf_counter() - begun
-        jax.block_until_ready(compiled(x, start))
-        found.append(least(lambda compiled=compiled: jax.block_until_ready(compiled(x, start))))
-    return (*found, spent)
+    return both(error, x, start)
 
 
 def mujoco_step(path, particles, threads):
@@ -138,15 +144,7 @@ def mjx_step(path, particles):
 
     mass = jnp.full(particles, model.body_mass[-1])
     start = jnp.asarray(starts(particles, model.nv))
-    found = []
-    for function in (error, jax.grad(error)):
-        lowered = jax.jit(jax.vmap(function)).lower(mass, start)
-        begun = time.perf_counter()
-        compiled = lowered.compile()
-        spent = time.perf_counter() - begun
-        jax.block_until_ready(compiled(mass, start))
-        found.append(least(lambda c=compiled: jax.block_until_ready(c(mass, start))))
-    return (*found, spent)
+    return both(error, mass, start)
 
 
 def main():

@@ -36,6 +36,7 @@ from pdsim.rigid_body.links import Links, links_of
 from pdsim.rigid_body.load import load_model
 from pdsim.rigid_body.model import AXES, INERTIA, Joint, Model
 from pdsim.rigid_body.motion import advanced, all_scalar, normalised, rates
+from pdsim.rigid_body.names import described
 from pdsim.rigid_body.tree import tree_of
 from pdsim.rigid_body.vectors import known
 from pdsim.runtime.errors import PdsimError
@@ -97,60 +98,6 @@ def located(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             "below PDSIM_DATA_DIR or below data/"
         )
     return {**options, "model": str(path), "sha256": sha256(path)}
-
-
-_UNITS = {
-    "mass": "kg", "com": "m", "inertia": "kg m^2", "pos": "m", "turn": "rad", "axis": "-",
-    "gear": "-", "gravity": "m/s^2", "delay": "s",
-}  # fmt: skip
-_JOINT_UNITS = {
-    # of hinges and other rotations, of slides
-    "offset": ("rad", "m"),
-    "rest": ("rad", "m"),
-    "lower": ("rad", "m"),
-    "upper": ("rad", "m"),
-    "damping": ("N m s", "N s/m"),
-    "friction": ("N m", "N"),
-    "armature": ("kg m^2", "kg"),
-    "stiffness": ("N m", "N/m"),
-    "kp": ("N m", "N/m"),
-    "kd": ("N m s", "N s/m"),
-    "kv": ("N m s", "N s/m"),
-}
-_POSITIVE = ("mass", "damping", "friction", "armature", "stiffness", "kp", "kd", "kv", "delay")
-_MEANINGS = {
-    "com": "centre of mass", "pos": "place", "turn": "rotation beyond the file's",
-    "offset": "position at which the joint is as in the file", "damping": "viscous friction",
-    "friction": "dry friction", "armature": "inertia of the motor at the joint",
-    "rest": "position at which the spring is at rest", "lower": "lower limit",
-    "upper": "upper limit", "kp": "gain of the position", "kd": "gain of the velocity",
-    "kv": "gain of the velocity", "delay": "time by which observations lag behind",
-    "cholesky": "coordinate of the pseudo-inertia",
-}  # fmt: skip
-
-
-def _described(model: Model, name: str, value: float) -> SystemParameter:
-    kind, owner, *rest = name.split("/")
-    what = rest[0] if rest else owner
-    unit = _UNITS.get(what, "-")
-    if what in _JOINT_UNITS:
-        unit = _JOINT_UNITS[what][_slides(model, kind, owner)]
-    if what == "cholesky":
-        unit = "m" if rest[1][0] == "t" else "-"
-    if name == "option/friction_velocity":
-        unit = "rad/s"
-    if name == "option/limit_stiffness":
-        unit = "N m"
-    positive = what in _POSITIVE or (what == "inertia" and rest[1] in INERTIA[:3])
-    meaning = _MEANINGS.get(what, what.replace("_", " "))
-    return SystemParameter(unit, value, f"{meaning} ({name})", name, positive)
-
-
-def _slides(model: Model, kind: str, owner: str) -> bool:
-    if kind == "actuator":
-        number = next(a.joint for a in model.actuators if a.name == owner)
-        return model.joints[number].kind == "slide"
-    return any(joint.name == owner and joint.kind == "slide" for joint in model.joints)
 
 
 @dataclass(frozen=True)
@@ -252,7 +199,11 @@ class Articulated(ContinuousSystem):
                 joint = self.model.joints[i].name
                 numbers |= {f"pd/{joint}/kp": 100.0, f"pd/{joint}/kd": 10.0}
         numbers["sensor/delay"] = 0.0
-        return {name: _described(self.model, name, value) for name, value in numbers.items()}
+        found = {}
+        for name, value in numbers.items():
+            unit, meaning, positive = described(self.model, name)
+            found[name] = SystemParameter(unit, value, meaning, name, positive)
+        return found
 
     def with_constants(self, values: Mapping[str, float]) -> "Articulated":
         return replace(self, constants=tuple((k, float(v)) for k, v in values.items()))

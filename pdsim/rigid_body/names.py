@@ -1,0 +1,62 @@
+"""What the numbers of a robot are: their units and meanings, by name."""
+
+from pdsim.rigid_body.model import INERTIA, Model
+
+_UNITS = {
+    "mass": "kg", "com": "m", "inertia": "kg m^2", "pos": "m", "turn": "rad", "axis": "-",
+    "gear": "-", "gravity": "m/s^2", "delay": "s",
+}  # fmt: skip
+_JOINT_UNITS = {
+    # of hinges and other rotations, of slides
+    "offset": ("rad", "m"),
+    "rest": ("rad", "m"),
+    "lower": ("rad", "m"),
+    "upper": ("rad", "m"),
+    "damping": ("N m s", "N s/m"),
+    "friction": ("N m", "N"),
+    "armature": ("kg m^2", "kg"),
+    "stiffness": ("N m", "N/m"),
+    "kp": ("N m", "N/m"),
+    "kd": ("N m s", "N s/m"),
+    "kv": ("N m s", "N s/m"),
+}
+_POSITIVE = ("mass", "damping", "friction", "armature", "stiffness", "kp", "kd", "kv", "delay")
+_MEANINGS = {
+    "com": "centre of mass", "pos": "place", "turn": "rotation beyond the file's",
+    "offset": "position at which the joint is as in the file", "damping": "viscous friction",
+    "friction": "dry friction", "armature": "inertia of the motor at the joint",
+    "rest": "position at which the spring is at rest", "lower": "lower limit",
+    "upper": "upper limit", "kp": "gain of the position", "kd": "gain of the velocity",
+    "kv": "gain of the velocity", "delay": "time by which observations lag behind",
+    "cholesky": "coordinate of the pseudo-inertia",
+}  # fmt: skip
+
+
+def described(model: Model, name: str) -> tuple[str, str, bool]:
+    """Unit and meaning of a number, and whether a negative one has no meaning.
+
+    Args:
+        name: see ``pdsim.rigid_body.model``; also ``pd/…``, ``sensor/delay`` and
+            ``body/<body>/cholesky/…``.
+    """
+    kind, owner, *rest = name.split("/")
+    what = rest[0] if rest else owner
+    unit = _UNITS.get(what, "-")
+    if what in _JOINT_UNITS:
+        unit = _JOINT_UNITS[what][_slides(model, kind, owner)]
+    if what == "cholesky":
+        unit = "m" if rest[1][0] == "t" else "-"
+    if name == "option/friction_velocity":
+        unit = "rad/s"
+    if name == "option/limit_stiffness":
+        unit = "N m"
+    positive = what in _POSITIVE or (what == "inertia" and rest[1] in INERTIA[:3])
+    meaning = _MEANINGS.get(what, what.replace("_", " "))
+    return unit, f"{meaning} ({name})", positive
+
+
+def _slides(model: Model, kind: str, owner: str) -> bool:
+    if kind == "actuator":
+        number = next(a.joint for a in model.actuators if a.name == owner)
+        return model.joints[number].kind == "slide"
+    return any(joint.name == owner and joint.kind == "slide" for joint in model.joints)
