@@ -31,7 +31,6 @@ from pdsim.rigid_body.vectors import (
     multiply,
     scale,
     subtract,
-    times,
     turn_about,
 )
 
@@ -252,10 +251,3 @@ def cross_motion(by: Motion, of: Motion) -> Motion:
         cross(by.angular, of.angular),
         add(cross(by.angular, of.linear), cross(by.linear, of.angular)),
     )
-
-
-def velocities(model: Model, placed: Placed, v) -> Motion:
-    """Motion of each link, entries (L,)."""
-    scaled = [times(e, v) for part in placed.axes for e in part]
-    found = combine(tree_of(model).moved, scaled)
-    return Motion(tuple(found[:3]), tuple(found[3:]))
