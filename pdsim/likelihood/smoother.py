@@ -30,6 +30,9 @@ import jax.numpy as jnp
 
 from pdsim.numerics.small_matrices import inverse_and_log_determinant
 
+# Units of the last digit to which a sum of squares is known.
+_ROUNDING = 100.0
+
 
 class Windows(NamedTuple):
     """Windows of one recording to first order around their guessed starts.
@@ -110,7 +113,11 @@ def run_filter(
             crossed,
             before.pushed - before.crossed.T @ information @ crossed,
         )
-        misfit = squares + slope @ before.mean + before.mean @ pulled - pulled @ updated @ pulled
+        found = squares + slope @ before.mean + before.mean @ pulled
+        misfit = found - pulled @ updated @ pulled
+        # What was lost to rounding may be more than what is left: then nothing is known.
+        lost = _ROUNDING * jnp.finfo(found.dtype).eps * found
+        misfit = jnp.where((lost < 1) | (misfit > lost), misfit, jnp.nan)
         moved = transition @ crossed
         following = Moments(
             transition @ after.mean + after.push - gap,

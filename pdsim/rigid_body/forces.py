@@ -51,6 +51,26 @@ def passive(model: Model, links: Links, q, v, *, viscous: bool = True):
     return force
 
 
+def resistance(links: Links, v):
+    """What friction opposes to a velocity, (V,) [N m s or N s/m]: d + f tanh(v / s) / v.
+
+    Friction is this times v, whatever v is, which lets an implicit step take the dry part too.
+
+    Args:
+        links: ``cast`` to the type of v.
+    """
+    viscous = jnp.broadcast_to(links["velocity/damping"], v.shape).astype(v.dtype)
+    dry, scale = links["velocity/friction"], links["option/friction_velocity"]
+    if known(dry) and dry == 0.0:
+        return viscous
+    x = v / scale
+    # Near 0 by its series: 0/0 has no derivative.
+    small = jnp.abs(x) < 1e-3
+    away = jnp.where(small, 1.0, x)
+    ratio = jnp.where(small, 1 - x * x / 3, jnp.tanh(away) / away)
+    return viscous + dry / scale * ratio
+
+
 def _limited(model: Model) -> np.ndarray:
     found = np.zeros(model.velocity_count, bool)
     for joint in model.joints:

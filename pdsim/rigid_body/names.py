@@ -36,14 +36,17 @@ def described(model: Model, name: str) -> tuple[str, str, bool]:
     """Unit and meaning of a number, and whether a negative one has no meaning.
 
     Args:
-        name: see ``pdsim.rigid_body.model``; also ``pd/…``, ``sensor/delay`` and
-            ``body/<body>/cholesky/…``.
+        name: see ``pdsim.rigid_body.model``; also ``pd/…``, ``torque/…``, ``sensor/delay``
+            and ``body/<body>/cholesky/…``.
     """
     kind, owner, *rest = name.split("/")
     what = rest[0] if rest else owner
     unit = _UNITS.get(what, "-")
     if what in _JOINT_UNITS:
         unit = _JOINT_UNITS[what][_slides(model, kind, owner)]
+    if kind == "torque":
+        unit = "N" if _slides(model, kind, owner) else "N m"
+        return unit, f"added to the input ({name})", False
     if what == "cholesky":
         unit = "m" if rest[1][0] == "t" else "-"
     if name == "option/friction_velocity":

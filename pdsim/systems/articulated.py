@@ -4,8 +4,9 @@ The file (MJCF or URDF) gives the structure and the numbers; the experiment says
 observed and which numbers are sought, by name (``pdsim model <file>`` prints them). Dynamics:
 ``pdsim.rigid_body``. Contacts are not simulated.
 
-Actuation. ``torque``: one input for each actuated joint, the torque or force in it. ``pd``: one
-input for each, the target q_t of a controller,
+Actuation. ``torque``: one input for each actuated joint, the torque or force in it, to which
+``torque/<joint>/offset`` is added: what a sensor of torques shows too little. ``pd``: one input for
+each, the target q_t of a controller,
 
     τ = kp (q_t − q) − kd v
 
@@ -29,7 +30,7 @@ from pydantic import Field
 from pdsim.config.messages import close_name
 from pdsim.config.section import Section
 from pdsim.rigid_body.dynamics import forward_dynamics
-from pdsim.rigid_body.forces import passive, scalar_positions
+from pdsim.rigid_body.forces import passive, resistance, scalar_positions
 from pdsim.rigid_body.inertia import consistent, from_cholesky, to_cholesky
 from pdsim.rigid_body.kinematics import Placed, place
 from pdsim.rigid_body.links import Links, links_of
@@ -198,6 +199,8 @@ class Articulated(ContinuousSystem):
             for i in self.actuated:
                 joint = self.model.joints[i].name
                 numbers |= {f"pd/{joint}/kp": 100.0, f"pd/{joint}/kd": 10.0}
+        if self.actuation == "torque":
+            numbers |= {f"torque/{self.model.joints[i].name}/offset": 0.0 for i in self.actuated}
         numbers["sensor/delay"] = 0.0
         found = {}
         for name, value in numbers.items():
@@ -215,7 +218,7 @@ class Articulated(ContinuousSystem):
             numbers |= from_cholesky(numbers, body)
         links = dict(links_of(self.model, numbers))
         for name, value in numbers.items():
-            if name.startswith(("pd/", "actuator/", "site/", "sensor/")):
+            if name.startswith(("pd/", "torque/", "actuator/", "site/", "sensor/")):
                 links[name] = value
         moved = [b.name for b in self.model.bodies[1:] if not _known_body(numbers, b.name)]
         for body in moved:
@@ -254,18 +257,18 @@ class Articulated(ContinuousSystem):
             joint = self.model.joints[i]
             at = joint.first_velocity
             if self.actuation == "torque":
-                yield at, value
+                yield at, value + links[f"torque/{joint.name}/offset"]
             else:
                 kp, kd = links[f"pd/{joint.name}/kp"], links[f"pd/{joint.name}/kd"]
                 yield at, kp * (value - q[at]) - kd * v[at]
 
     def _accelerations(self, links: Links, q, v, input, dt: float = 0.0):
-        """Accelerations (V,); with dt > 0 those of a step whose viscous friction is implicit."""
+        """Accelerations (V,); with dt > 0 those of a step whose friction is implicit."""
         links = links.cast(q.dtype)
         force = self._torques(links, q, v, input) + passive(self.model, links, q, v)
         extra = None
         if dt:
-            extra = jnp.broadcast_to(dt * links["velocity/damping"], v.shape).astype(v.dtype)
+            extra = dt * resistance(links, v)
         return forward_dynamics(self.model, links, q, v, force, extra)
 
     def derivative(self, state, input, time, prepared):
@@ -283,7 +286,7 @@ class Articulated(ContinuousSystem):
         return self._step(state, input, prepared, dt, self.integrator == "implicit_damping")
 
     def damped_step(self, state, input, time, prepared, dt):
-        """A step with implicit viscous friction, see ``pdsim.systems.integrators``."""
+        """A step with implicit friction, see ``pdsim.systems.integrators``."""
         del time
         return self._step(state, input, prepared, dt, True)
 

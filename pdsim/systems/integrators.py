@@ -47,11 +47,12 @@ def rk4(system, state, input, time, prepared, dt):
 
 
 def implicit_damping(system, state, input, time, prepared, dt):
-    """Semi-implicit Euler with the viscous friction of the step's end, first order.
+    """Semi-implicit Euler with the friction of the step's end, first order.
 
-        v' = v + dt (M + dt D)⁻¹ (τ(q, v) − c(q, v))        q' = q + dt · v'
+        v' = v + dt (M + dt D(v))⁻¹ (τ(q, v) − c(q, v))        q' = q + dt · v'
 
-    Stays stable where friction is stiff; of systems that have a mass matrix.
+    D(v) v is all friction at v, the dry part included. Stays stable where friction is stiff; of
+    systems that have a mass matrix.
     """
     return system.damped_step(state, input, time, prepared, dt)
 

@@ -58,6 +58,33 @@ def test_torques_motors_and_controllers_push_alike():
     np.testing.assert_allclose(found, d.qacc, rtol=1e-9)
 
 
+def test_what_a_torque_sensor_shows_too_little_is_added():
+    system = robot(actuation="torque")
+    shown = rates(system, (jnp.array(2.0), jnp.array(-2.5)), **{"torque/swing/offset": 1.0,
+                                                               "torque/reach/offset": 0.5})  # fmt: skip
+    np.testing.assert_allclose(shown, rates(system, (jnp.array(3.0), jnp.array(-2.0))), rtol=1e-12)
+    assert system.parameters["torque/swing/offset"].unit == "N m"
+    assert system.parameters["torque/reach/offset"].unit == "N"
+
+
+def test_an_implicit_step_holds_stiff_dry_friction():
+    """A step a hundred times too long for an explicit one: the joint stops, and does not turn back."""
+    system = robot().with_integrator("implicit_damping")
+    values = {"joint/swing/friction": 50.0, "joint/reach/friction": 50.0}
+    prepared = system.prepare(defaults(system) | values | {"option/gravity/z": 0.0})
+    state, speeds = system.unpack(jnp.array(STATE)), []
+    for _ in range(60):
+        state = system.step(state, (), 0.0, prepared, 0.01)
+        speeds.append(np.array(state[1]))
+    # What is left is the creep of smooth friction under the spring, 0.01 · 0.2 / 50 rad/s.
+    assert (np.diff(np.abs(speeds), axis=0) < 5e-5).all() and np.abs(speeds[-1]).max() < 5e-5
+    # Short steps are those of the derivative.
+    state = system.unpack(jnp.array(STATE))
+    step = system.step(state, (), 0.0, prepared, 1e-7)
+    slope = (np.array(step[1]) - STATE[2:]) / 1e-7
+    np.testing.assert_allclose(slope, system.derivative(state, (), 0.0, prepared)[1], rtol=1e-3)
+
+
 def test_sites_points_and_frames_are_seen_where_mujoco_has_them():
     point = {"body": "rod", "at": (0.1, 0.2, 0.3)}
     system = robot(
