@@ -37,6 +37,15 @@ def ibm_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
+def robots_dir() -> Path:
+    """Folder of real robots' recordings; the tests that need them are skipped without."""
+    for folder in (os.environ.get("PDSIM_DATA_DIR"), ROOT.parent / "shared/data"):
+        if folder and (Path(folder) / "dfki_pendubot").is_dir():
+            return Path(folder)
+    pytest.skip("the recordings of real robots are not at hand; set PDSIM_DATA_DIR")
+
+
+@pytest.fixture(scope="session")
 def trajectories_of():
     """Function that makes the dataset of a trajectories file of arrays."""
 

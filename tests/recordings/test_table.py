@@ -20,15 +20,6 @@ TIME = np.arange(400) * 0.002
 A, B = 4 * np.sin(3 * TIME) + 0.3, 2 * np.cos(5 * TIME)
 
 
-@pytest.fixture(scope="session")
-def data(root) -> Path:
-    """Folder of recordings of real robots."""
-    folder = root.parent / "shared/data"
-    if not (folder / "dfki_pendubot").is_dir():
-        pytest.skip("the recordings of real robots are not at hand (../shared/data)")
-    return folder
-
-
 @pytest.fixture
 def write(tmp_path):
     """Write a CSV file of columns and return its path."""
@@ -538,29 +529,29 @@ PENDUBOT = {
 }
 
 
-def pendubot(data, run, **changes):
-    path = str(data / f"dfki_pendubot/trajectory_0{run}.csv")
+def pendubot(robots_dir, run, **changes):
+    path = str(robots_dir / f"dfki_pendubot/trajectory_0{run}.csv")
     inputs = {f"torque_{i}": {"column": f"tau_meas{i}", "unit": "N m"} for i in (1, 2)}
     values = {"time": {"column": "time"}, "channels": PENDUBOT, "inputs": inputs}
     return table.read(config(path, **(values | changes)), "run", path, DRIVEN)
 
 
-def test_a_pendubot_that_stamped_a_few_rows_late(data):
+def test_a_pendubot_that_stamped_a_few_rows_late(robots_dir):
     with pytest.raises(PdsimError, match=r"4,997 stamps; .*to 3\.3 ms; 0\.14 %") as error:
-        pendubot(data, 0)
+        pendubot(robots_dir, 0)
     assert "resample: {rate_hz: 500" in str(error.value) and "do not" in str(error.value)
     with pytest.raises(PdsimError, match=r"7 of 4,996 steps"):
-        pendubot(data, 0, drop_repeats=True)
-    recording = pendubot(data, 0, resample={"rate_hz": 500})
+        pendubot(robots_dir, 0, drop_repeats=True)
+    recording = pendubot(robots_dir, 0, resample={"rate_hz": 500})
     assert recording.observed.shape == (5000, 4) and recording.frame_time == 0.002
     assert np.isfinite(recording.observed).all() and recording.input.shape == (5000, 2)
     derived = np.gradient(recording.observed[:, 0], 0.002)
     assert np.corrcoef(derived, recording.observed[:, 2])[0, 1] > 0.98
 
 
-def test_a_panda_whose_logger_jitters_and_whose_clock_does_not(data):
+def test_a_panda_whose_logger_jitters_and_whose_clock_does_not(robots_dir):
     """Differences of positions agree with measured rates by the clock, and not by the stamps."""
-    path = str(data / "panda_log/exciting_trajectory_1.csv")
+    path = str(robots_dir / "panda_log/exciting_trajectory_1.csv")
     channels = {
         **{f"q{i}": {"column": f"q{i + 1}", "unit": "rad"} for i in (0, 1)},
         **{f"dq{i}": {"column": f"dq{i + 1}", "unit": "rad/s"} for i in (0, 1)},
