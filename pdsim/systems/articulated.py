@@ -278,23 +278,26 @@ class Articulated(ContinuousSystem):
         return rates(self.model, q, v), self._accelerations(prepared, q, v, input)
 
     def step(self, state, input, time, prepared, dt):
-        if self.integrator == "rk4" or (
-            self.integrator == "semi_implicit_euler" and all_scalar(self.model)
-        ):
-            q, v = super().step(state, input, time, prepared, dt)
-            return normalised(self.model, q), v
-        return self._step(state, input, prepared, dt, self.integrator == "implicit_damping")
+        """A step; semi-implicit Euler's is the system's own where there are quaternions."""
+        if self.integrator == "semi_implicit_euler" and not self.second_order:
+            return self._step(state, input, prepared, dt)
+        q, v = super().step(state, input, time, prepared, dt)
+        return normalised(self.model, q), v
 
-    def damped_step(self, state, input, time, prepared, dt):
+    def damped_step(self, state, input, time, prepared, dt, halves: bool = False):
         """A step with implicit friction, see ``pdsim.systems.integrators``."""
         del time
-        return self._step(state, input, prepared, dt, True)
+        return self._step(state, input, prepared, dt, implicit=True, halves=halves)
 
-    def _step(self, state, input, prepared, dt, implicit: bool):
+    def _step(self, state, input, prepared, dt, *, implicit: bool = False, halves: bool = False):
         q, v = state
         q = normalised(self.model, q)
+        rest = dt
+        if halves:
+            rest = dt / 2
+            q = normalised(self.model, advanced(self.model, q, v, rest))
         v = v + dt * self._accelerations(prepared, q, v, input, dt if implicit else 0.0)
-        return normalised(self.model, advanced(self.model, q, v, dt)), v
+        return normalised(self.model, advanced(self.model, q, v, rest)), v
 
     def observe(self, state, prepared):
         q, v = state

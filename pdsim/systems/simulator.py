@@ -10,7 +10,7 @@ from pdsim.config.messages import close_name, explain
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.config import ParameterConfig, SimulatorConfig, SystemChoice
-from pdsim.systems.integrators import INTEGRATORS
+from pdsim.systems.integrators import DAMPED, INTEGRATORS
 from pdsim.systems.system import ContinuousSystem, System
 
 
@@ -57,7 +57,7 @@ def build_system(config: SystemChoice) -> System:
             f"simulator.integrator: {integrator} needs a state of positions and their rates, which "
             f"{config.system} has not; use rk4"
         )
-    if integrator == "implicit_damping" and not hasattr(system, "damped_step"):
+    if integrator in DAMPED and not hasattr(system, "damped_step"):
         raise PdsimError(f"simulator.integrator: {config.system} has no step of this kind; use rk4")
     return system.with_integrator(integrator)
 

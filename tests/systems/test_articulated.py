@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -83,6 +84,29 @@ def test_an_implicit_step_holds_stiff_dry_friction():
     step = system.step(state, (), 0.0, prepared, 1e-7)
     slope = (np.array(step[1]) - STATE[2:]) / 1e-7
     np.testing.assert_allclose(slope, system.derivative(state, (), 0.0, prepared)[1], rtol=1e-3)
+
+
+def test_leapfrog_is_of_second_order_where_forces_are_those_of_places():
+    """One joint under gravity and a spring; the other held by its gear."""
+    held = {"joint/swing/damping": 0.0, "joint/swing/friction": 0.0, "joint/reach/armature": 1e9}
+
+    def stepper(integrator):
+        system = robot().with_integrator(integrator)
+        prepared = system.prepare(defaults(system) | held)
+        return jax.jit(lambda state, dt: system.step(state, (), 0.0, prepared, dt))
+
+    steppers = {name: stepper(name) for name in ("rk4", "leapfrog", "implicit_damping")}
+
+    def swung(integrator, steps):
+        state = robot().unpack(jnp.array([0.4, 0.0, 1.0, 0.0]))
+        for _ in range(steps):
+            state = steppers[integrator](state, 1.0 / steps)
+        return np.array(state[0][0])
+
+    exact = swung("rk4", 200)
+    errors = [abs(swung("leapfrog", steps) - exact) for steps in (20, 40, 80)]
+    np.testing.assert_allclose(np.log2(errors[:-1]) - np.log2(errors[1:]), 2, atol=0.1)
+    assert errors[0] < 0.2 * abs(swung("implicit_damping", 20) - exact)
 
 
 def test_sites_points_and_frames_are_seen_where_mujoco_has_them():

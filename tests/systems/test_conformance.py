@@ -11,7 +11,7 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from pdsim import registry
-from pdsim.systems.integrators import INTEGRATORS
+from pdsim.systems.integrators import DAMPED, INTEGRATORS
 from pdsim.systems.rollout import rollout, squared_error
 from pdsim.systems.system import POSITIONS, ContinuousSystem, System
 
@@ -57,7 +57,7 @@ def variants():
         else:
             for integrator in TRIED.get(name, INTEGRATORS):
                 able = integrator != "semi_implicit_euler" or system.second_order
-                if able and (integrator != "implicit_damping" or hasattr(system, "damped_step")):
+                if able and (integrator not in DAMPED or hasattr(system, "damped_step")):
                     yield pytest.param(
                         system.with_integrator(integrator), id=f"{name}-{integrator}"
                     )
