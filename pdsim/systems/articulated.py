@@ -262,12 +262,12 @@ class Articulated(ContinuousSystem):
                 kp, kd = links[f"pd/{joint.name}/kp"], links[f"pd/{joint.name}/kd"]
                 yield at, kp * (value - q[at]) - kd * v[at]
 
-    def _accelerations(self, links: Links, q, v, input, dt: float = 0.0):
-        """Accelerations (V,); with dt > 0 those of a step whose friction is implicit."""
+    def _accelerations(self, links: Links, q, v, input, dt=None):
+        """Accelerations (V,); with dt those of a step of this length whose friction is implicit."""
         links = links.cast(q.dtype)
         force = self._torques(links, q, v, input) + passive(self.model, links, q, v)
         extra = None
-        if dt:
+        if dt is not None:
             extra = dt * resistance(links, v)
         return forward_dynamics(self.model, links, q, v, force, extra)
 
@@ -296,7 +296,7 @@ class Articulated(ContinuousSystem):
         if halves:
             rest = dt / 2
             q = normalised(self.model, advanced(self.model, q, v, rest))
-        v = v + dt * self._accelerations(prepared, q, v, input, dt if implicit else 0.0)
+        v = v + dt * self._accelerations(prepared, q, v, input, dt if implicit else None)
         return normalised(self.model, advanced(self.model, q, v, rest)), v
 
     def observe(self, state, prepared):
