@@ -19,6 +19,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "camera",
         "table",
         "simulated",
+        "mujoco",
     ),
     "inference": (
         "emcee",

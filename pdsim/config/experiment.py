@@ -6,7 +6,7 @@ come from the models here and in the rooms. A stage is given its slice and nothi
 """
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
@@ -205,17 +205,18 @@ def load_experiment(path: str | Path) -> ExperimentConfig:
 
 
 def _located(experiment: ExperimentConfig) -> ExperimentConfig:
-    """Find the files that the system's options name."""
-    name = experiment.simulator.system
-    if name not in registry.NAMES["systems"]:
-        return experiment
-    module = registry.load("systems", name)
-    if not hasattr(module, "located"):
-        return experiment
-    options = module.located(experiment.simulator.options, experiment.folder)
-    simulator = experiment.simulator.model_copy(update={"options": options})
-    found = experiment.model_copy(update={"simulator": simulator})
-    found._folder = experiment.folder
+    """Find the files that the system's options and the recording name."""
+    name, folder = experiment.simulator.system, experiment.folder
+    changes: dict[str, Any] = {}
+    if name in registry.NAMES["systems"]:
+        module = registry.load("systems", name)
+        if hasattr(module, "located"):
+            options = module.located(experiment.simulator.options, folder)
+            changes["simulator"] = experiment.simulator.model_copy(update={"options": options})
+    if hasattr(experiment.source, "located"):
+        changes["recording"] = experiment.source.located(experiment.recording, folder)
+    found = experiment.model_copy(update=changes)
+    found._folder = folder
     return found
 
 
