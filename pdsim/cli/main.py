@@ -301,9 +301,13 @@ _OF_AN_EXPERIMENT: dict[str, Callable[[argparse.Namespace, Any], None]] = {
 def _execute(a: argparse.Namespace) -> None:
     if a.verb in _PLAIN:
         return _PLAIN[a.verb](a)
+    from pdsim.config.earlier import with_earlier
     from pdsim.config.experiment import load_experiment
 
-    return _OF_AN_EXPERIMENT[a.verb](a, load_experiment(a.experiment))
+    experiment = load_experiment(a.experiment)
+    if hasattr(a, "fixed_from"):
+        experiment = with_earlier(experiment, a.fixed_from)
+    return _OF_AN_EXPERIMENT[a.verb](a, experiment)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

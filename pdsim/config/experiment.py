@@ -13,6 +13,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 from pdsim import registry
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.calibration.config import CalibrationConfig
+from pdsim.config.earlier import check_earlier
 from pdsim.config.messages import close_name, explain, read_yaml
 from pdsim.config.runs import BudgetConfig, Run, TuningConfig
 from pdsim.config.section import Name, Section
@@ -87,6 +88,11 @@ class ExperimentConfig(Section):
                 raise ValueError(
                     f"landscape needs two different estimated parameters (unknown: {unknown})"
                 )
+        if self.landscape is not None and self.simulator.fixed_from is not None:
+            raise ValueError(
+                "landscape: is drawn at the true values of all parameters, but "
+                "simulator.fixed_from puts found ones in their place; leave one of them out"
+            )
         if self.calibration is not None and not self.calibrated():
             raise ValueError(
                 "calibration: no run has marginal or single shooting; the gaps of multiple "
@@ -231,6 +237,7 @@ def _check_with_system(experiment: ExperimentConfig) -> None:
 
     system, recording, source = experiment.system(), experiment.recording, experiment.source
     check_parameters(experiment.simulator, system)
+    check_earlier(experiment, system)
     source.check(recording, system)
     noise = experiment.likelihood.noise
     observed = set(source.channels(recording, system))

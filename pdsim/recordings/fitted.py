@@ -8,8 +8,8 @@ was known of them before:
 h is what the system shows at its parameters' defaults, σ the white noise found in each channel, μ a
 number or an input of that frame (the target of a controller is near the joint), d how near. With
 H = ∂h/∂q, R = diag σ² and P = (Hᵀ R⁻¹ H + diag d⁻²)⁻¹, the error of q has two parts: the sensors'
-noise, P Hᵀ R⁻¹ H P, which is another one in each frame, and what remains of μ's error, P diag d⁻² P,
-which stays. Smoothing over time takes the first down; the second it leaves as it is.
+noise, P Hᵀ R⁻¹ H P, which is another one in each frame, and what remains of μ's error,
+P diag d⁻² P, which stays. Smoothing over time takes the first down and leaves the second.
 """
 
 from typing import NamedTuple, Self

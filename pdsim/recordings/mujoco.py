@@ -15,7 +15,7 @@ log of the same columns is read by the source ``table``, which reads this one to
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -162,7 +162,8 @@ def schedule(config: Config, number: int, joint: str) -> list[tuple[float, float
         if found and move.after < found[-1][1]:
             raise ValueError(
                 f"runs.{number}.moves: {joint} begins to move at {move.after:g} s, but its last "
-                f"move ends at {found[-1][1]:.4g} s; begin later, or raise controllers.{joint}.speed"
+                f"move ends at {found[-1][1]:.4g} s; begin later, or raise "
+                f"controllers.{joint}.speed"
             )
         to = controller.at + move.to
         # The peak speed of half a cosine of amplitude Δ/2 that lasts T is π Δ / 2 T.
@@ -305,7 +306,7 @@ def compiled(config: Config) -> Any:
         ) from None
     joints = {model.joint(i).name: i for i in range(model.njnt)}
     bodies = {model.body(i).name: i for i in range(model.nbody)}
-    named = {
+    named: dict[str, tuple[Iterable[str], Mapping[str, int]]] = {
         "controllers": (config.controllers, joints),
         "joints": (config.joints, joints),
         "frames": ([marked.body for marked in config.frames.values()], bodies),
