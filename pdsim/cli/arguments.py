@@ -205,7 +205,7 @@ def parser() -> argparse.ArgumentParser:
     p = verb("plot", "Draw a figure as PDF and PNG.")
     p.add_argument("figure", choices=registry.NAMES["figures"], metavar="figure",
                    help=", ".join(registry.NAMES["figures"]))  # fmt: skip
-    _experiment(p)
+    _simulating(p)
     p.add_argument("--run", help="name of a run, for a figure of one run")
     for name in PLOT_FILES:
         option = f"--{name.replace('_', '-')}"

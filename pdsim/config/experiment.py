@@ -54,6 +54,11 @@ class ExperimentConfig(Section):
         description="predict held-out recordings after their first frames; left out: from the "
         "start alone",
     )
+    exchangeable: tuple[tuple[str, str], ...] = Field(
+        (),
+        description="pairs of parameters, each the place of one of several alike bodies in a "
+        "plane: to swap two of them changes nothing of the motion",
+    )
     landscape: tuple[str, str] | None = Field(
         None, description="two parameters to draw the likelihood over; every truth must be known"
     )
@@ -81,6 +86,13 @@ class ExperimentConfig(Section):
         if self.reference is not None and self.reference not in names:
             raise ValueError(
                 f"reference: no run is called {self.reference!r}{close_name(self.reference, names)}"
+            )
+        named = [name for pair in self.exchangeable for name in pair]
+        strange = [name for name in named if name not in self.simulator.parameters]
+        if strange or len(set(named)) < len(named) or len(self.exchangeable) == 1:
+            raise ValueError(
+                "exchangeable: needs two or more pairs of different estimated parameters "
+                f"(unknown: {strange})"
             )
         if self.landscape is not None:
             unknown = [name for name in self.landscape if name not in self.simulator.parameters]

@@ -12,6 +12,7 @@ noise, P Hᵀ R⁻¹ H P, which is another one in each frame, and what remains o
 P diag d⁻² P, which stays. Smoothing over time takes the first down and leaves the second.
 """
 
+from functools import cache
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -130,10 +131,6 @@ def fit_positions(
     Raises:
         PdsimError: a fit has not converged.
     """
-    # Imported here: configs are checked with every source's section, and JAX takes long to load.
-    import jax
-    import jax.numpy as jnp
-
     names = positions_of(system)
     inputs = [quantity.name for quantity in system.inputs]
     near = [config.near[name] for name in names]
@@ -145,29 +142,17 @@ def fit_positions(
         axis=1,
     )
     deviation = np.array([n.deviation for n in near])
-    parameters = {name: parameter.default for name, parameter in system.parameters.items()}
-    prepared = system.prepare(parameters)
-    still = jnp.zeros(len(names))
     # A channel without noise, of a simulator, has that of its digits.
     inverse = np.isfinite(observed) / np.maximum(noise, 1e-9)
     seen = np.nan_to_num(observed)
 
-    def shown(position):
-        return jnp.stack(system.observe(system.unpack(jnp.append(position, still)), prepared))
-
-    def step(position, prior, seen, inverse):
-        slopes = inverse[:, None] * jax.jacfwd(shown)(position)
-        residual = inverse * (shown(position) - seen)
-        information = slopes.T @ slopes
-        precision = information + jnp.diag(deviation**-2)
-        slope = slopes.T @ residual + (position - prior) / deviation**2
-        return position - jnp.linalg.solve(precision, slope), information, precision
-
-    once = jax.jit(jax.vmap(step))
+    once = _stepper(system)
     position = prior
     for _ in range(_STEPS):
         before = position
-        position, information, precision = map(np.asarray, once(before, prior, seen, inverse))
+        position, information, precision = map(
+            np.asarray, once(before, prior, seen, inverse, deviation)
+        )
         moved = np.abs((position - before) / deviation).max(axis=1)
         if not moved.max() > _SHORT:
             break
@@ -181,3 +166,27 @@ def fit_positions(
     white = covariance @ information[0] @ covariance
     lasting = covariance @ np.diag(deviation**-2) @ covariance
     return Fit(position, white, lasting)
+
+
+@cache
+def _stepper(system: System):
+    """One Gauss–Newton step of every frame: positions, Hᵀ R⁻¹ H and P⁻¹."""
+    # Imported here: configs are checked with every source's section, and JAX takes long to load.
+    import jax
+    import jax.numpy as jnp
+
+    prepared = system.prepare({k: parameter.default for k, parameter in system.parameters.items()})
+    still = jnp.zeros(len(system.state) // 2)
+
+    def shown(position):
+        return jnp.stack(system.observe(system.unpack(jnp.append(position, still)), prepared))
+
+    def step(position, prior, seen, inverse, deviation):
+        slopes = inverse[:, None] * jax.jacfwd(shown)(position)
+        residual = inverse * (shown(position) - seen)
+        information = slopes.T @ slopes
+        precision = information + jnp.diag(deviation**-2)
+        slope = slopes.T @ residual + (position - prior) / deviation**2
+        return position - jnp.linalg.solve(precision, slope), information, precision
+
+    return jax.jit(jax.vmap(step, in_axes=(0, 0, 0, 0, None)))

@@ -8,10 +8,10 @@ targets, a new one in each frame:
     τ = kp (q_t − q) − kd v
 
 Targets move from one place to the next along half a period of a cosine with the peak speed that is
-given. Before the first frame the robot hangs still at its first targets; joints without controller
-are braked until it does. The log holds time, targets, and what sensors with white noise show: of
-a frame of the robot its origin and the points 1 m along its axes, of a joint its position. A real
-log of the same columns is read by the source ``table``, which reads this one too.
+given. Before the first frame the robot hangs still at its first targets. The log holds time,
+targets, and what sensors with white noise show: of a frame of the robot its origin and the points
+1 m along its axes, of a joint its position. A real log of the same columns is read by the source
+``table``, which reads this one too.
 """
 
 import json
@@ -42,9 +42,8 @@ _OF_JOINTS = {
     "damping": "damping", "friction": "frictionloss", "armature": "armature",
     "stiffness": "stiffness",
 }  # fmt: skip
-# Brakes of joints without controller before the first frame [N m s], and where rest begins [rad/s].
-_BRAKE = 2.0
-_REST = 1e-4
+# Where rest begins [rad/s²].
+_REST = 0.01
 
 
 class Controller(Section):
@@ -385,18 +384,23 @@ def simulate(config: Config, number: int) -> np.ndarray:
             data.qfrc_applied[rates] = kp * (target - data.qpos[places]) - kd * data.qvel[rates]
             mujoco.mj_step(model, data)
 
-    free = np.setdiff1d(np.arange(model.nv), rates)
-    damping = model.dof_damping.copy()
-    model.dof_damping[free] += _BRAKE
+    # Stopped whenever it has been fastest, it comes to rest without a brake that would have to suit
+    # it (dynamic relaxation).
+    model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+    energy = 0.0
     for _ in range(round(config.settle * config.rate_hz)):
         frame(wanted[0])
-    if not np.abs(data.qvel).max() < _REST:
-        raise PdsimError(
-            f"recording.settle: after {config.settle:g} s {config.model} still moves at "
-            f"{np.abs(data.qvel).max():.2g} rad/s; give it longer, or mend the controllers' gains"
-        )
-    model.dof_damping[:] = damping
+        if data.energy[1] < energy:
+            data.qvel[:] = 0
+        energy = data.energy[1] if data.qvel.any() else 0.0
     data.qvel[:] = 0
+    data.qfrc_applied[rates] = kp * (wanted[0] - data.qpos[places])
+    mujoco.mj_forward(model, data)
+    if not np.abs(data.qacc).max() < _REST:
+        raise PdsimError(
+            f"recording.settle: after {config.settle:g} s {config.model} still accelerates at "
+            f"{np.abs(data.qacc).max():.2g} rad/s²; give it longer, or mend the controllers' gains"
+        )
     seen = [model.joint(name).qposadr[0] for name in config.joints]
     bodies = [model.body(marked.body).id for marked in config.frames.values()]
     shown = []
