@@ -38,7 +38,11 @@ class ExperimentConfig(Section):
     budgets: dict[Name, BudgetConfig] = Field(min_length=1, description="by name: quick, paper")
     tuning: TuningConfig = TuningConfig()
     precision: Literal["float64", "float32"] = Field("float64", description="of all arithmetic")
-    paper_table: bool = Field(False, description="print the published numbers beside ours")
+    paper_table: bool | Literal["panda"] = Field(
+        False,
+        description="print the published numbers beside ours: those of the double pendulum, or "
+        "panda: of the arm with the box",
+    )
     detailed: tuple[str, ...] = Field(
         ("svgd", "csvgd"),
         description="methods or runs whose pair plots and windows the report shows",

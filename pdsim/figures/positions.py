@@ -103,7 +103,7 @@ def _density(points: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """Histogram of points, smoothed, (cell, cell)."""
     from scipy.ndimage import gaussian_filter
 
-    counts, _, _ = np.histogram2d(*points.T, bins=_CELLS, range=limits.tolist())
+    counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], _CELLS, limits.tolist())
     return gaussian_filter(counts, _WIDTH)
 
 
@@ -111,9 +111,9 @@ FIGURE = Figure(
     needs=("trajectories", "posterior"),
     sections=("title", "simulator", "exchangeable"),
     caption="Above: density (grey) and draws of where the alike bodies lie, stars the truth. "
-    "Below: a line joins the bodies of each draw. To swap the bodies changes nothing of the motion, so a "
-    "posterior that is complete has all labelings in equal shares; the title counts the draws by "
-    "the labeling they are nearest to, and says how many labelings a run has lost.",
+    "Below: a line joins the bodies of each draw. To swap the bodies changes nothing of the "
+    "motion, so a posterior that is complete has all labelings in equal shares; the title "
+    "counts the draws by the labeling they are nearest to, and says how many labelings a run has lost.",
     draw=draw,
     applies=lambda experiment, budget, identity: bool(experiment.exchangeable),
 )

@@ -212,5 +212,5 @@ def test_a_missing_file_of_the_stand_in_is_named(arm, tmp_path):
 
 
 def test_a_robot_that_does_not_come_to_rest_is_refused(arm):
-    with pytest.raises(PdsimError, match="recording.settle"):
+    with pytest.raises(PdsimError, match=r"recording.settle"):
         source.simulate(config_of(arm, settle=0.05), 0)
