@@ -113,7 +113,7 @@ FIGURE = Figure(
     caption="Above: density (grey) and draws of where the alike bodies lie, stars the truth. "
     "Below: a line joins the bodies of each draw. To swap the bodies changes nothing of the "
     "motion, so a posterior that is complete has all labelings in equal shares; the title "
-    "counts the draws by the labeling they are nearest to, and says how many labelings a run has lost.",
+    "counts the draws by the labeling they are nearest to, and says how many a run has lost.",
     draw=draw,
     applies=lambda experiment, budget, identity: bool(experiment.exchangeable),
 )

@@ -21,7 +21,7 @@ _COLOURS = {"o": "black", "x": "#d62728", "y": "#2ca02c", "z": "#1f77b4"}
 
 
 def draw(request: Request) -> None:
-    """Draw the first training recording: traces, some frames, and the chain of links at the start.
+    """Draw the first training recording: traces, some frames, and the bodies at the start.
 
     The points 1 m along the axes are drawn nearer, at a fifth of their distance, as the paper does.
     """
@@ -36,9 +36,13 @@ def draw(request: Request) -> None:
     plt = style.apply()
     figure = plt.figure(figsize=(6.4, 6.0))
     axes = figure.add_subplot(projection="3d")
-    chain = _chain(system.model, start)
-    axes.plot(*chain.T, "o-", color="0.45", linewidth=3, markersize=4, label="links at the start")
-    corners = [chain]
+    origins, parents = _bodies(system.model, start)
+    for body, parent in enumerate(parents):
+        if parent >= 0:
+            line = np.stack([origins[parent], origins[body]])
+            label = "bodies at the start" if parent == 0 else None
+            axes.plot(*line.T, "o-", color="0.45", linewidth=3, markersize=4, label=label)
+    corners = [origins]
     for frame in sections.options["observe"]["frames"]:
 
         def point(letter, frame=frame):
@@ -70,12 +74,14 @@ def draw(request: Request) -> None:
     style.save(figure, request.stem)
 
 
-def _chain(model, start: np.ndarray) -> np.ndarray:
-    """Origins of the links at a state, from the base outwards, (link, 3)."""
+def _bodies(model, start: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """Origins of the bodies at a state (body, 3), the world first, and the parent of each."""
     tree = tree_of(model)
-    placed = place(model, links_of(model, dict(model.numbers)).cast(np.float64), start)
-    count = len(tree.links)
-    return np.stack([np.broadcast_to(np.asarray(x), count) for x in placed.links[1]], axis=1)
+    placed = place(model, links_of(model, dict(model.numbers)).cast(np.dtype(float)), start)
+    links = [np.broadcast_to(np.asarray(x), len(tree.links)) for x in placed.links[1]]
+    at = [tree.link_of_body[body] for body in range(1, len(model.bodies))]
+    origins = np.stack(links, axis=1)[at]
+    return np.concatenate([np.zeros((1, 3)), origins]), [body.parent for body in model.bodies]
 
 
 FIGURE = Figure(
@@ -83,7 +89,7 @@ FIGURE = Figure(
     sections=("title", "simulator"),
     caption="The frames of the robot that are seen, at six moments, and the traces of their "
     "origins and of the points along their axes, drawn at a fifth of the metre at which they are "
-    "recorded. Grey: the origins of the links at the first frame.",
+    "recorded. Grey: the origins of the bodies at the first frame.",
     draw=draw,
     applies=lambda experiment, budget, identity: shows_frames(experiment),
 )
