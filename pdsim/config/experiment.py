@@ -299,10 +299,13 @@ def _check_bayessim(experiment: ExperimentConfig, system, observed: set[str]) ->
     missing = [channel.name for channel in system.channels if channel.name not in observed]
     if missing:
         raise PdsimError(f"bayessim: channel {missing[0]} is not observed; leave this section out")
-    if not recording.derives_velocities or recording.measured_states:
+    velocities = any(channel.kind == "velocity" for channel in system.channels)
+    imitated = recording.derives_velocities and not recording.measured_states
+    if not imitated and (velocities or not recording.fitted_states):
         raise PdsimError(
             "bayessim: simulations are seen through sensors that measure positions and difference "
-            "them (recording.derive_velocities, smoothed states); leave this section out"
+            "them (recording.derive_velocities, smoothed states), or measure positions alone "
+            "(recording.states.near); leave this section out"
         )
     lengths = {w.last - w.first for w in recording.resolve(None, 1.0) if w.split == "train"}
     if len(lengths) > 1:
