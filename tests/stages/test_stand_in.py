@@ -87,6 +87,7 @@ def pdsim(verb, *arguments, code=0):
     assert main(["--quiet", verb, *map(str, arguments)]) == code
 
 
+@pytest.mark.slow
 def test_the_second_phase_starts_from_the_posterior_of_the_first(folder):
     files = ("--trajectories", folder / "trajectories.nc", "--run", "emcee_single")
     first, second = folder / "first.nc", folder / "second.nc"
