@@ -19,6 +19,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "camera",
         "table",
         "simulated",
+        "mujoco",
     ),
     "inference": (
         "emcee",
@@ -54,6 +55,9 @@ NAMES: dict[str, tuple[str, ...]] = {
         "density",
         "posterior",
         "windows",
+        "scene",
+        "motion",
+        "positions",
         "prediction",
         "pit",
         "statistics",

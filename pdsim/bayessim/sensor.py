@@ -44,7 +44,8 @@ def sensor_noise(
     channels = np.zeros((count, frames, len(position)))
     channels[..., position] = white[:, margin:-1]
     rate = (white[:, margin + 1 :] - white[:, margin - 1 : -2]) / (2 * frame_time)
-    channels[..., ~position] = rate
+    if not position.all():
+        channels[..., ~position] = rate
     # Every trajectory is one more column for the filter.
     around = np.moveaxis(white[:, : smoothing.frames], 1, 0)
     smoothed = smoothed_state(around.reshape(smoothing.frames, -1), frame_time, smoothing)[margin]

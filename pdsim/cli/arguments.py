@@ -35,6 +35,13 @@ def _experiment(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("experiment", help="an experiment file, as config/experiments/<name>.yaml")
 
 
+def _simulating(parser: argparse.ArgumentParser) -> None:
+    _experiment(parser)
+    parser.add_argument(
+        "--fixed-from", metavar="FILE", help="posterior that simulator.fixed_from asks for"
+    )
+
+
 def _run(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument(
         "--run", required=required, help="name of a run; default names: <method>_<shooting>"
@@ -111,7 +118,7 @@ def parser() -> argparse.ArgumentParser:
     _files(p, "output")
 
     p = verb("infer", "Trajectories to a posterior, with one estimator.")
-    _experiment(p)
+    _simulating(p)
     _run(p)
     _budget(p)
     _files(p, "trajectories", "output")
@@ -124,7 +131,7 @@ def parser() -> argparse.ArgumentParser:
     )
 
     p = verb("training-set", "Simulate parameters from the prior, for BayesSim to learn from.")
-    _experiment(p)
+    _simulating(p)
     _budget(p)
     _files(p, "trajectories", "output")
 
@@ -141,29 +148,29 @@ def parser() -> argparse.ArgumentParser:
     _files(p, "statistics", "output")
 
     p = verb("condition", "A trained density and the recording to a posterior.")
-    _experiment(p)
+    _simulating(p)
     _run(p)
     _budget(p)
     _files(p, "trajectories", "statistics", "trained", "output")
 
     p = verb("simulate", "Roll out every posterior draw from every recorded start state.")
-    _experiment(p)
+    _simulating(p)
     _files(p, "trajectories", "posterior", "output")
 
     p = verb("predict", "Predict held-out recordings after their first frames.")
-    _experiment(p)
+    _simulating(p)
     _run(p, required=False)
     _files(p, "trajectories", "posterior", "output")
 
     p = verb("evaluate", "Metrics of one posterior.")
-    _experiment(p)
+    _simulating(p)
     _run(p)
     _files(p, "trajectories", "posterior", "rollouts", "output")
     p.add_argument("--reference", metavar="FILE", help="posterior file to measure distances to")
     p.add_argument("--prediction", metavar="FILE", help="where the config has that section")
 
     p = verb("learning-curve", "Metrics of one posterior after more and more roll-outs.")
-    _experiment(p)
+    _simulating(p)
     _run(p)
     _files(p, "trajectories", "posterior", "output")
 
@@ -186,19 +193,19 @@ def parser() -> argparse.ArgumentParser:
     where.add_argument("--table-3", metavar="STEM", help="BayesSim's table alone, without suffix")
 
     p = verb("tune", "Search an estimator's settings on the training recordings alone.")
-    _experiment(p)
+    _simulating(p)
     p.add_argument("--run", required=True, help="name of a run that has something to search")
     _files(p, "trajectories", "output")
 
     p = verb("calibrate", "Rank true parameters among an estimator's draws, over many data sets.")
-    _experiment(p)
+    _simulating(p)
     p.add_argument("--run", required=True, help="name of a run with single or marginal shooting")
     _files(p, "trajectories", "output")
 
     p = verb("plot", "Draw a figure as PDF and PNG.")
     p.add_argument("figure", choices=registry.NAMES["figures"], metavar="figure",
                    help=", ".join(registry.NAMES["figures"]))  # fmt: skip
-    _experiment(p)
+    _simulating(p)
     p.add_argument("--run", help="name of a run, for a figure of one run")
     for name in PLOT_FILES:
         option = f"--{name.replace('_', '-')}"

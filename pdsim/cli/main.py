@@ -298,12 +298,24 @@ _OF_AN_EXPERIMENT: dict[str, Callable[[argparse.Namespace, Any], None]] = {
 }
 
 
+def _simulates(a: argparse.Namespace) -> bool:
+    """Whether a verb that can simulate does: of figures, those that ask for the simulator."""
+    from pdsim import registry
+
+    figure = getattr(a, "figure", None)
+    return figure is None or "simulator" in registry.load("figures", figure).FIGURE.sections
+
+
 def _execute(a: argparse.Namespace) -> None:
     if a.verb in _PLAIN:
         return _PLAIN[a.verb](a)
+    from pdsim.config.earlier import with_earlier
     from pdsim.config.experiment import load_experiment
 
-    return _OF_AN_EXPERIMENT[a.verb](a, load_experiment(a.experiment))
+    experiment = load_experiment(a.experiment)
+    if hasattr(a, "fixed_from") and _simulates(a):
+        experiment = with_earlier(experiment, a.fixed_from)
+    return _OF_AN_EXPERIMENT[a.verb](a, experiment)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

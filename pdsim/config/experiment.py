@@ -6,13 +6,14 @@ come from the models here and in the rooms. A stage is given its slice and nothi
 """
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from pdsim import registry
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.calibration.config import CalibrationConfig
+from pdsim.config.earlier import check_earlier
 from pdsim.config.messages import close_name, explain, read_yaml
 from pdsim.config.runs import BudgetConfig, Run, TuningConfig
 from pdsim.config.section import Name, Section
@@ -37,7 +38,11 @@ class ExperimentConfig(Section):
     budgets: dict[Name, BudgetConfig] = Field(min_length=1, description="by name: quick, paper")
     tuning: TuningConfig = TuningConfig()
     precision: Literal["float64", "float32"] = Field("float64", description="of all arithmetic")
-    paper_table: bool = Field(False, description="print the published numbers beside ours")
+    paper_table: bool | Literal["panda"] = Field(
+        False,
+        description="print the published numbers beside ours: those of the double pendulum, or "
+        "panda: of the arm with the box",
+    )
     detailed: tuple[str, ...] = Field(
         ("svgd", "csvgd"),
         description="methods or runs whose pair plots and windows the report shows",
@@ -52,6 +57,11 @@ class ExperimentConfig(Section):
         None,
         description="predict held-out recordings after their first frames; left out: from the "
         "start alone",
+    )
+    exchangeable: tuple[tuple[str, str], ...] = Field(
+        (),
+        description="pairs of parameters, each the place of one of several alike bodies in a "
+        "plane: to swap two of them changes nothing of the motion",
     )
     landscape: tuple[str, str] | None = Field(
         None, description="two parameters to draw the likelihood over; every truth must be known"
@@ -81,12 +91,24 @@ class ExperimentConfig(Section):
             raise ValueError(
                 f"reference: no run is called {self.reference!r}{close_name(self.reference, names)}"
             )
+        named = [name for pair in self.exchangeable for name in pair]
+        strange = [name for name in named if name not in self.simulator.parameters]
+        if strange or len(set(named)) < len(named) or len(self.exchangeable) == 1:
+            raise ValueError(
+                "exchangeable: needs two or more pairs of different estimated parameters "
+                f"(unknown: {strange})"
+            )
         if self.landscape is not None:
             unknown = [name for name in self.landscape if name not in self.simulator.parameters]
             if unknown or self.landscape[0] == self.landscape[1]:
                 raise ValueError(
                     f"landscape needs two different estimated parameters (unknown: {unknown})"
                 )
+        if self.landscape is not None and self.simulator.fixed_from is not None:
+            raise ValueError(
+                "landscape: is drawn at the true values of all parameters, but "
+                "simulator.fixed_from puts found ones in their place; leave one of them out"
+            )
         if self.calibration is not None and not self.calibrated():
             raise ValueError(
                 "calibration: no run has marginal or single shooting; the gaps of multiple "
@@ -205,17 +227,18 @@ def load_experiment(path: str | Path) -> ExperimentConfig:
 
 
 def _located(experiment: ExperimentConfig) -> ExperimentConfig:
-    """Find the files that the system's options name."""
-    name = experiment.simulator.system
-    if name not in registry.NAMES["systems"]:
-        return experiment
-    module = registry.load("systems", name)
-    if not hasattr(module, "located"):
-        return experiment
-    options = module.located(experiment.simulator.options, experiment.folder)
-    simulator = experiment.simulator.model_copy(update={"options": options})
-    found = experiment.model_copy(update={"simulator": simulator})
-    found._folder = experiment.folder
+    """Find the files that the system's options and the recording name."""
+    name, folder = experiment.simulator.system, experiment.folder
+    changes: dict[str, Any] = {}
+    if name in registry.NAMES["systems"]:
+        module = registry.load("systems", name)
+        if hasattr(module, "located"):
+            options = module.located(experiment.simulator.options, folder)
+            changes["simulator"] = experiment.simulator.model_copy(update={"options": options})
+    if hasattr(experiment.source, "located"):
+        changes["recording"] = experiment.source.located(experiment.recording, folder)
+    found = experiment.model_copy(update=changes)
+    found._folder = folder
     return found
 
 
@@ -230,6 +253,7 @@ def _check_with_system(experiment: ExperimentConfig) -> None:
 
     system, recording, source = experiment.system(), experiment.recording, experiment.source
     check_parameters(experiment.simulator, system)
+    check_earlier(experiment, system)
     source.check(recording, system)
     noise = experiment.likelihood.noise
     observed = set(source.channels(recording, system))
@@ -275,10 +299,13 @@ def _check_bayessim(experiment: ExperimentConfig, system, observed: set[str]) ->
     missing = [channel.name for channel in system.channels if channel.name not in observed]
     if missing:
         raise PdsimError(f"bayessim: channel {missing[0]} is not observed; leave this section out")
-    if not recording.derives_velocities or recording.measured_states:
+    velocities = any(channel.kind == "velocity" for channel in system.channels)
+    imitated = recording.derives_velocities and not recording.measured_states
+    if not imitated and (velocities or not recording.fitted_states):
         raise PdsimError(
             "bayessim: simulations are seen through sensors that measure positions and difference "
-            "them (recording.derive_velocities, smoothed states); leave this section out"
+            "them (recording.derive_velocities, smoothed states), or measure positions alone "
+            "(recording.states.near); leave this section out"
         )
     lengths = {w.last - w.first for w in recording.resolve(None, 1.0) if w.split == "train"}
     if len(lengths) > 1:

@@ -105,7 +105,7 @@ class Condition(Evaluate):
 class Table(Section):
     """Of ``table``."""
 
-    paper_table: bool
+    paper_table: bool | Literal["panda"]
     unit: str
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pdsim.recordings.fitted import FittedStates, fit_positions
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.smoothing import (
     Smoothing,
@@ -25,6 +26,7 @@ def cut(
     *,
     derive_velocities: bool,
     measured_states: bool = False,
+    fitted: FittedStates | None = None,
     segment: str = "",
     sight: tuple[int, int] | None = None,
 ) -> Recording:
@@ -38,6 +40,7 @@ def cut(
         run: as its source returned it.
         derive_velocities: fill velocity channels with finite differences of the positions.
         measured_states: take states from the channels of the same names, and do not smooth.
+        fitted: fit states to channels that are functions of them, and do not smooth channels.
         segment: the window's name.
         sight: frames that filters and differences may see, so that none of a training window sees
             held-out ones; None: all of the run.
@@ -45,7 +48,7 @@ def cut(
     Raises:
         PdsimError: the states cannot be had from the channels.
     """
-    places = position_columns(system)
+    places = [] if fitted else position_columns(system)
     margin = 2 * smoothing.frames
     least, most = (0, run.frames) if sight is None else sight
     low, high = max(first - margin, least), min(last + margin, most)
@@ -76,21 +79,35 @@ def cut(
         states = filled_gaps(observed[:, columns])
         covariance = np.diag(white_noise(run.observed[None][..., columns]) ** 2)
     else:
-        if len(filled) < smoothing.frames:
+        if high - low < smoothing.frames:
             raise PdsimError(
                 f"{run.source}: frames {first}:{last} of run {run.run} are fewer than "
                 f"smoothing.frames ({smoothing.frames})"
             )
+        noise = white_noise(run.observed[None])
+        if fitted:
+            acting = run.input[low:high]
+            fit = fit_positions(observed, acting, noise, system, fitted, run.source)
+            filled, white, lasting = fit
+        else:
+            white = np.diag(noise[[channel for channel, _ in places]] ** 2)
+            lasting = np.zeros_like(white)
         states = smoothed_state(filled, run.frame_time, smoothing)
-        noise = white_noise(run.observed[None][..., [channel for channel, _ in places]])
-        covariance = state_covariance(noise, window.start, len(filled), run.frame_time, smoothing)
+        covariance = state_covariance(white, window.start, len(filled), run.frame_time, smoothing)
+        half = len(white)
+        covariance[:half, :half] += lasting
     states = states[window]
+    start = states[0]
+    if fitted and fitted.rest and first == 0:
+        start = np.append(filled[: fitted.rest].mean(axis=0), np.zeros(half))
+        covariance = np.zeros_like(covariance)
+        covariance[:half, :half] = white / fitted.rest + lasting
     return replace(
         run,
         observed=observed[window],
         input=run.input[first:last],
         states=states,
-        start=states[0],
+        start=start,
         start_covariance=covariance,
         first_frame=first,
         derived=tuple(derived),

@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 from pydantic import Field, model_validator
 
 from pdsim.config.section import Name, Positive, Section
+from pdsim.recordings.fitted import FittedStates
 from pdsim.recordings.smoothing import Smoothing
 from pdsim.runtime.errors import PdsimError
 
@@ -141,6 +142,11 @@ class NumberedRuns(Section):
     def measured_states(self) -> bool:
         """Whether states are taken from the channels of their names, and not smoothed."""
         return False
+
+    @property
+    def fitted_states(self) -> FittedStates | None:
+        """How states are fitted to channels that are functions of them, where they are."""
+        return None
 
 
 def check_overlap(train, test) -> None:

@@ -58,19 +58,19 @@ def white_noise(position: np.ndarray) -> np.ndarray:
 
 
 def state_covariance(
-    noise: np.ndarray, frame: int, count: int, frame_time: float, smoothing: Smoothing
+    white: np.ndarray, frame: int, count: int, frame_time: float, smoothing: Smoothing
 ) -> np.ndarray:
     """Covariance of the smoothed state at one frame, (2·joint, 2·joint).
 
     The filter is linear: with l₀ and l₁ the weights of position and velocity at that frame, white
-    noise of deviation σ leaves σ² lᵢᵀlⱼ.
+    noise of covariance Σ leaves lᵢᵀlⱼ Σ.
 
     Args:
-        noise: (joint,) σ of each.
+        white: (joint, joint) covariance of the white noise in the positions.
         frame, count: which of how many frames the filter sees.
     """
     low = max(min(frame - smoothing.frames, count - 3 * smoothing.frames), 0)
     high = min(low + 3 * smoothing.frames, count)
     impulses = np.eye(high - low)
     weights = smoothed_state(impulses, frame_time, smoothing)[frame - low].reshape(2, -1)
-    return np.kron(weights @ weights.T, np.diag(noise**2))
+    return np.kron(weights @ weights.T, white)

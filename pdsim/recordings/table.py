@@ -32,6 +32,7 @@ from pdsim.recordings.clock import (
     ticks,
 )
 from pdsim.recordings.columns import CsvConfig, read_columns
+from pdsim.recordings.fitted import FittedStates, check_near
 from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.recordings.segments import LEAST_FRAMES, SmoothingConfig, Window
 from pdsim.recordings.stretches import TableWindow, stretches
@@ -134,8 +135,10 @@ class Config(Section):
         None, gt=0, lt=1, description="instead of `test`: last share of each training window"
     )
     smoothing: SmoothingConfig = SmoothingConfig()
-    states: Literal["smoothed", "channels"] = Field(
-        "smoothed", description="channels: velocities are measured too, take states from channels"
+    states: Literal["smoothed", "channels"] | FittedStates = Field(
+        "smoothed",
+        description="channels: velocities are measured too, take states from channels; or a "
+        "section: the channels are functions of the states, fit them",
     )
     derive_velocities: bool = Field(
         False,
@@ -202,6 +205,11 @@ class Config(Section):
         return self.states == "channels"
 
     @property
+    def fitted_states(self) -> FittedStates | None:
+        """How states are fitted to channels that are functions of them, where they are."""
+        return self.states if isinstance(self.states, FittedStates) else None
+
+    @property
     def known_rate(self) -> float | None:
         """Frame rate [Hz], if the config says it."""
         return self.resample.rate_hz if self.resample else self.rate_hz
@@ -266,7 +274,9 @@ def check(config: Config, system: System) -> None:
                 f"recording.truth.{name}: {system.name} has no such parameter"
                 f"{close_name(name, system.parameters)}"
             )
-    for quantity in system.state:
+    if config.fitted_states:
+        check_near(config.fitted_states, system)
+    for quantity in () if config.fitted_states else system.state:
         needed = config.measured_states or quantity.kind in POSITIONS
         if needed and quantity.name not in config.channels:
             reason = (

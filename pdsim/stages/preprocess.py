@@ -52,6 +52,7 @@ def preprocess(
                 config.smoothing.build(),
                 derive_velocities=config.derives_velocities,
                 measured_states=config.measured_states,
+                fitted=config.fitted_states,
                 segment=window.name,
                 sight=_sight(window, windows, run.frames),
             )

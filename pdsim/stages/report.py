@@ -70,7 +70,7 @@ def write_report(
         "predicted": bool((table["metric"] == COVERAGE).any()),
         "comparison": comparison.build(table, published, unit),
         "tables": _paper_tables(options, table) if holds_out(table) else [],
-        "agreement": paper.agreement(table) if published else [],
+        "agreement": paper.agreement(table, published) if published else [],
         "published": published,
         "seeds": table["seed"].nunique(),
         "unit": unit,

@@ -38,7 +38,10 @@ def training_set(options: TrainingSet, *, trajectories: str, output: str) -> Non
     position = is_position(data)
     deviation = white_noise(train["observed"].values[..., position])
     random = np.random.default_rng([config.seed, 1])
-    smoothing = SmoothingConfig(**json.loads(data.attrs["recording"])["smoothing"]).build()
+    recording = json.loads(data.attrs["recording"])
+    smoothing = SmoothingConfig(**recording["smoothing"]).build()
+    fitted = isinstance(recording.get("states"), dict)
+    covariance = train["start_covariance"].values
     total = config.count + config.held_out_count
     coordinates = np.asarray(space.sample_prior(total, config.seed))
     simulated = np.empty((total, train.sizes["time"], train.sizes["channel"]), np.float32)
@@ -53,8 +56,17 @@ def training_set(options: TrainingSet, *, trajectories: str, output: str) -> Non
                 smoothing,
                 random,
             )
-            # What was smoothed from the recording is the true start and the noise's part of it.
-            start = starts[rows % len(starts)] - noise.start
+            # What was smoothed from the recording is the true start and the noise's part of it;
+            # the error of a fitted one comes from many frames and hardly from those seen here.
+            error = noise.start
+            if fitted:
+                zero = np.zeros(starts.shape[1])
+                draws = [
+                    random.multivariate_normal(zero, covariance[row % len(starts)], method="eigh")
+                    for row in rows
+                ]
+                error = config.noise * np.stack(draws)
+            start = starts[rows % len(starts)] - error
             clean = simulate_each(
                 simulator,
                 coordinates[rows],

@@ -63,6 +63,17 @@ class SystemChoice(Section):
     options: dict[str, Any] = Field({}, description="keys of the system's own table below")
 
 
+class FixedFrom(Section):
+    """A posterior of another experiment, whose parameters are held here at what was found."""
+
+    experiment: Name = Field(description="its file's name, beside this one, without .yaml")
+    run: Name = Field(description="name of its run")
+    seed: int = Field(0, ge=0, description="of that run")
+    draw: Literal["best", "mean"] = Field(
+        "best", description="the draw of the highest density, or the mean of all"
+    )
+
+
 class SimulatorConfig(SystemChoice):
     """The model whose parameters are sought."""
 
@@ -77,6 +88,9 @@ class SimulatorConfig(SystemChoice):
     )
     fixed: dict[str, float] = Field(
         {}, description="values of other system parameters, in the system's units"
+    )
+    fixed_from: FixedFrom | None = Field(
+        None, description="more of them, from a posterior of an earlier experiment"
     )
 
     @model_validator(mode="after")

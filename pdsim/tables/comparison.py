@@ -16,7 +16,7 @@ from pdsim.tables.layout import (
     runs_of,
     set_notes,
 )
-from pdsim.tables.published import DOUBLE_PENDULUM
+from pdsim.tables.published import published_of
 from pdsim.tables.verdicts import CALIBRATED, COVERAGE, INTERVAL, THIRDS, of_coverage
 
 # Columns that come first, where there are such: predictions from a prefix, errors with the coverage
@@ -48,7 +48,7 @@ _JOINED = (
 )
 
 
-def build(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
+def build(metrics: pd.DataFrame, published: bool | str, unit: str) -> Table:
     """Arrange an experiment's metrics.
 
     Args:
@@ -62,6 +62,7 @@ def build(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
         chains have not mixed say so, and so do coverages of predictions that are off. Where nothing
         was held out, metrics that need a test set are left out.
     """
+    paper = published_of(published).runs
     scored, held_out = set(metrics["metric"]), holds_out(metrics)
     joined = {key: column for column in _JOINED for key in column.parts}
     shown = [
@@ -84,8 +85,8 @@ def build(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
             cells[COVERAGE] = cells[COVERAGE]._replace(remark=word)
         rows.append(Row(identity.label, cells, mixing(cells)))
         kind = identity.method, identity.shooting
-        if published and kind in DOUBLE_PENDULUM and runs_of(runs, kind)[0] == identity:
-            printed = DOUBLE_PENDULUM[kind]
+        if published and kind in paper and runs_of(runs, kind)[0] == identity:
+            printed = paper[kind]
             cells = {key: Cell(value, published=True) for key, value in printed.items()}
             rows.append(Row(f"{identity.label}, published", cells))
     columns = []

@@ -16,7 +16,6 @@ import pandas as pd
 from pdsim.identity import Identity, default_name
 from pdsim.metrics.catalogue import metrics as all_metrics
 from pdsim.tables.layout import (
-    OF_SETS,
     Cell,
     Column,
     Row,
@@ -29,7 +28,7 @@ from pdsim.tables.layout import (
     runs_of,
     set_notes,
 )
-from pdsim.tables.published import BAYESSIM, DOUBLE_PENDULUM
+from pdsim.tables.published import published_of
 
 # Table I: every estimator with single shooting, and CSVGD, which is multiple shooting.
 TABLE_1 = (
@@ -49,7 +48,6 @@ TABLE_2 = {
     "nuts": (("nuts", "single"), ("nuts", "multiple")),
     "svgd / csvgd": (("svgd", "single"), ("csvgd", "multiple")),
 }
-METRICS = OF_SETS
 # Before the paper's three, those that compare each roll-out with the recording it started from.
 OURS = ("energy_score", "rmse_median", "coverage_90")
 # Of Markov chains only.
@@ -60,8 +58,8 @@ _MISSING = Cell(np.nan, reason="no such run in this experiment")
 _UNKNOWN = Cell(np.nan, reason="not computed")
 
 
-def _printed(kind: tuple[str, str], metric: str) -> Cell:
-    value = DOUBLE_PENDULUM.get(kind, {}).get(metric, np.nan)
+def _printed(kind: tuple[str, str], metric: str, published: bool | str) -> Cell:
+    value = published_of(published).runs.get(kind, {}).get(metric, np.nan)
     return Cell(value, published=True)
 
 
@@ -83,12 +81,13 @@ def _variant(identity: Identity) -> str:
     return identity.run.removeprefix("bayessim_")
 
 
-def table_1(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
+def table_1(metrics: pd.DataFrame, published: bool | str, unit: str) -> Table:
     """Table I: one row per metric, one column per estimator.
 
     Columns have the names of their runs, those of runs that are missing their default names.
     """
-    names = headings((*OURS, CHAINS, *METRICS), unit)
+    in_paper = published_of(published).metrics
+    names = headings((*OURS, CHAINS, *in_paper), unit)
     runs = medians(metrics, list(names))
     best = best_variant(metrics)
     columns, ours, printed = [], {}, {}
@@ -116,8 +115,8 @@ def table_1(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
                 continue
         _mark(metric, [(cells, run) for run in cells])
         rows.append(Row(heading, cells))
-        if published and metric in METRICS:
-            cells = {run: _printed(kind, metric) for run, kind in printed.items()}
+        if published and metric in in_paper:
+            cells = {run: _printed(kind, metric, published) for run, kind in printed.items()}
             rows.append(Row(f"{heading}, published", cells))
     return Table(columns, rows, "metric", _notes(metrics, runs))
 
@@ -144,12 +143,13 @@ def best_variant(metrics: pd.DataFrame) -> Identity | None:
     return min(losses, key=losses.__getitem__) if losses else None
 
 
-def table_2(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
+def table_2(metrics: pd.DataFrame, published: bool | str, unit: str) -> Table:
     """Table II: one row per estimator, single beside multiple shooting.
 
     Second and later runs of an estimator follow in rows of their own.
     """
-    names = headings((*OURS, CHAINS, *METRICS), unit)
+    in_paper = published_of(published).metrics
+    names = headings((*OURS, CHAINS, *in_paper), unit)
     runs = medians(metrics, list(names))
     if not any(CHAINS in cells for cells in runs.values()):
         names.pop(CHAINS)
@@ -180,8 +180,8 @@ def table_2(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
             rows.append(Row(label, cells, ", ".join(unmixed)))
             if published and number == 0:
                 printed = {
-                    f"{metric} {side}": _printed(kind, metric)
-                    for metric in METRICS
+                    f"{metric} {side}": _printed(kind, metric, published)
+                    for metric in in_paper
                     for kind, side in zip(kinds, sides, strict=True)
                 }
                 rows.append(Row(f"{estimator}, published", printed))
@@ -191,9 +191,10 @@ def table_2(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
     return Table(columns, rows, "estimator", _notes(metrics, runs))
 
 
-def table_3(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
+def table_3(metrics: pd.DataFrame, published: bool | str, unit: str) -> Table:
     """Table III: one row per BayesSim variant, and CSVGD."""
-    names = headings((*OURS, *METRICS), unit)
+    in_paper = published_of(published).metrics
+    names = headings((*OURS, *in_paper), unit)
     csvgd = ("csvgd", "multiple")
     runs = medians(metrics[metrics["method"].isin(["bayessim", "csvgd"])], list(names))
     rows, ours = [], []
@@ -205,7 +206,8 @@ def table_3(metrics: pd.DataFrame, published: bool, unit: str) -> Table:
         label = _variant(identity) if learned else _name(identity)
         rows.append(Row(label, cells))
         ours.append(cells)
-        printed = BAYESSIM.get(label) if learned else DOUBLE_PENDULUM[csvgd]
+        paper = published_of(published)
+        printed = paper.variants.get(label) if learned else paper.runs[csvgd]
         first = learned or runs_of(runs, csvgd)[0] == identity
         if published and printed and first:
             shown = {key: Cell(value, published=True) for key, value in printed.items()}
@@ -220,23 +222,23 @@ def _label(kind: tuple[str, str]) -> str:
     return kind[0] if kind[0] in ("svgd", "csvgd") else f"{kind[0]} ({kind[1]})"
 
 
-def agreement(metrics: pd.DataFrame) -> list[str]:
+def agreement(metrics: pd.DataFrame, published: bool | str = True) -> list[str]:
     """Say in sentences where our order of the runs is the paper's.
 
     All pairs of runs that both have are compared, metric by metric, by the first run of each method
     and shooting; a pair of ours whose ranges over the seeds overlap or are not known, as with one
     seed, or whose values are within 2 % of each other, is not distinguishable.
     """
-    runs = medians(metrics, METRICS)
-    first = {kind: runs[found[0]] for kind in DOUBLE_PENDULUM if (found := runs_of(runs, kind))}
+    paper = published_of(published)
+    runs = medians(metrics, paper.metrics)
+    first = {kind: runs[found[0]] for kind in paper.runs if (found := runs_of(runs, kind))}
+    ends = {entry.key: entry.best for entry in all_metrics()}
     sentences = []
-    for metric, heading in headings(METRICS, "-").items():
+    for metric, heading in headings(paper.metrics, "-").items():
         known = {
-            kind: (cells[metric], DOUBLE_PENDULUM[kind][metric])
+            kind: (cells[metric], paper.runs[kind][metric])
             for kind, cells in first.items()
-            if metric in DOUBLE_PENDULUM[kind]
-            and metric in cells
-            and not np.isnan(cells[metric].value)
+            if metric in paper.runs[kind] and metric in cells and not np.isnan(cells[metric].value)
         }
         if len(known) < 2:
             continue
@@ -250,7 +252,7 @@ def agreement(metrics: pd.DataFrame) -> list[str]:
             elif gap * (paper_1 - paper_2) > 0:
                 same += 1
             else:
-                better, worse = (one, two) if gap < 0 else (two, one)
+                better, worse = (one, two) if (gap < 0) == (ends[metric] != "high") else (two, one)
                 other.append(f"{_label(better)} before {_label(worse)}")
         pairs = same + level + len(other)
         text = (

@@ -24,6 +24,8 @@ EXPERIMENTS = (
     "trusted_chaotic",
     "trusted_pendubot",
     "pendubot",
+    "panda_box_empty",
+    "panda_box_weights",
     "calibration_oscillator",
     "calibration_pendulum",
 )
@@ -58,7 +60,7 @@ def test_the_workflow_s_config_is_valid(root):
     jsonschema.validate(values, json.loads(schemas()["config.schema.json"]))
     settings = workflow_config(values, "config/config.yaml")
     groups = {"demo", "synthetic", "modes", "two_lengths", "pendulum", "pendubot"}
-    groups |= {"estimators", "trusted"}
+    groups |= {"estimators", "trusted", "panda"}
     assert set(settings.groups) == groups
 
 

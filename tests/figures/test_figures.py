@@ -24,8 +24,9 @@ from pdsim.systems.ensemble import simulate_each
 from pdsim.systems.simulator import build_simulator
 from pdsim.trajectories import trajectory_set
 
-# That of calibration has files of its own: tests/calibration draws it.
-NAMES = tuple(name for name in registry.NAMES["figures"] if name != "sbc")
+# These have files of their own: tests/calibration and tests/figures/test_robots.py draw them.
+OTHERS = ("sbc", "scene", "positions")
+NAMES = tuple(name for name in registry.NAMES["figures"] if name not in OTHERS)
 SVGD, CSVGD = ESTIMATORS[:2]
 
 

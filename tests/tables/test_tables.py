@@ -355,3 +355,18 @@ def test_tables_can_be_cut_at_a_number_of_roll_outs(tmp_path):
     write_tables(options, str(tmp_path / "learning_curve.csv"), str(tmp_path), rollouts=30)
     frame = pd.read_csv(tmp_path / "comparison.csv", index_col="run")
     assert frame.loc["SVGD, single shooting", "kl_real_sim"] == 50.0
+
+
+def test_the_arm_with_the_box_has_the_log_likelihood_beside_the_published_one():
+    rows = [
+        ("e", *SVGD, 0, "log_likelihood", -3.0, ""),
+        ("e", "csvgd_multiple", "csvgd", "multiple", 0, "log_likelihood", -2.0, ""),
+    ]
+    metrics = pd.DataFrame(rows, columns=list(COLUMNS))
+    table = paper.table_1(metrics, published="panda", unit="m")
+    cells = {row.label: row.cells for row in table.rows}
+    assert cells["log likelihood [nat]"]["csvgd_multiple"].value == -2.0
+    printed = cells["log likelihood [nat], published"]
+    assert printed["csvgd_multiple"].value == -15.1671
+    assert printed["emcee_single"].value == -16.1185
+    assert not any("KL" in label for label in cells)

@@ -3,7 +3,8 @@
 
 rule training_set:
     input:
-        f"{EXPERIMENT}/trajectories.nc",
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        fixed_from=fixed_from_file,
     output:
         f"{EXPERIMENT}/bayessim/training_set.nc",
     log:
@@ -19,12 +20,13 @@ rule training_set:
         budget=SETTINGS.budget,
         options=options("training_set"),
         code=code("training_set"),
+        fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
     message:
         "Simulating what BayesSim learns from, for {wildcards.experiment}"
     shell:
         pdsim(
-            "training-set {params.file:q} --budget {params.budget:q} --trajectories {input:q} "
-            "--output {output:q}"
+            "training-set {params.file:q} --budget {params.budget:q} --trajectories {input.trajectories:q} "
+            "--output {output:q} {params.fixed_from}"
         )
 
 
@@ -91,6 +93,7 @@ rule condition:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         statistics=statistics_file,
         trained=f"{RUN}/density_model.nc",
+        fixed_from=fixed_from_file,
     output:
         f"{RUN}/posterior.nc",
     log:
@@ -108,11 +111,12 @@ rule condition:
         budget=SETTINGS.budget,
         options=options("condition"),
         code=code("condition"),
+        fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
     message:
         "Conditioning {wildcards.run} on the recording of {wildcards.experiment}"
     shell:
         pdsim(
             "condition {params.file:q} --budget {params.budget:q} --run {wildcards.run:q} "
             "--seed {wildcards.seed} --trajectories {input.trajectories:q} "
-            "--statistics {input.statistics:q} --trained {input.trained:q} --output {output:q}"
+            "--statistics {input.statistics:q} --trained {input.trained:q} --output {output:q} {params.fixed_from}"
         )

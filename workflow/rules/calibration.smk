@@ -4,7 +4,8 @@
 # A job keeps what is finished after each data set, and goes on from there when it runs again.
 rule calibrate:
     input:
-        f"{EXPERIMENT}/trajectories.nc",
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        fixed_from=fixed_from_file,
     output:
         f"{EXPERIMENT}/calibration/{{run}}.nc",
     log:
@@ -21,12 +22,13 @@ rule calibrate:
         file=experiment_file,
         options=options("calibrate"),
         code=code("calibrate"),
+        fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
     message:
         "Calibrating {wildcards.run} for {wildcards.experiment}"
     shell:
         pdsim(
-            "calibrate {params.file:q} --run {wildcards.run:q} --trajectories {input:q} "
-            "--output {output:q}"
+            "calibrate {params.file:q} --run {wildcards.run:q} --trajectories {input.trajectories:q} "
+            "--output {output:q} {params.fixed_from}"
         )
 
 

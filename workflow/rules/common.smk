@@ -138,10 +138,25 @@ def reference_file(wildcards):
     return f"{folder}/seed{setup.seeds[0]}/posterior.nc"
 
 
+def fixed_from_file(wildcards):
+    """An input: the posterior of an earlier experiment that this one takes numbers from, if any."""
+    earlier = EXPERIMENTS[wildcards.experiment].simulator.fixed_from
+    if earlier is None:
+        return []
+    if earlier.experiment not in EXPERIMENTS:
+        raise WorkflowError(
+            f"{FILES[wildcards.experiment]}: simulator.fixed_from.experiment: no group of "
+            f"config/config.yaml that is run names {earlier.experiment}; run both by their group"
+        )
+    return (
+        f"{RESULTS}/{earlier.experiment}/{earlier.run}/seed{earlier.seed}/posterior.nc"
+    )
+
+
 def named_file(input, name):
     """An option of a command for an input that may be missing, quoted."""
     path = input.get(name)
-    return shlex.join([f"--{name}", path]) if path else ""
+    return shlex.join([f"--{name.replace('_', '-')}", path]) if path else ""
 
 
 def trains(experiment):

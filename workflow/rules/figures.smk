@@ -33,7 +33,9 @@ def figure_inputs(name):
                 )
             else:
                 known[kind] = lambda kind=kind: members(experiment, f"{kind}.nc")
-        return {kind: known[kind]() for kind in figure.needs}
+        # A figure that is given the simulator may simulate.
+        earlier = fixed_from_file(wildcards) if "simulator" in figure.sections else []
+        return {kind: known[kind]() for kind in figure.needs} | {"fixed_from": earlier}
 
     return files
 
@@ -45,6 +47,8 @@ def figure_arguments(name):
         words = [name, FILES[wildcards.experiment]]
         if FIGURES[name].of_each_run:
             words += ["--run", wildcards.run]
+        if input.get("fixed_from"):
+            words += ["--fixed-from", input.get("fixed_from")]
         for kind in FIGURES[name].needs:
             files = input.get(kind)
             words += [

@@ -3,7 +3,8 @@
 
 rule infer:
     input:
-        f"{EXPERIMENT}/trajectories.nc",
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        fixed_from=fixed_from_file,
     output:
         f"{RUN}/posterior.nc",
     log:
@@ -24,12 +25,13 @@ rule infer:
         budget=SETTINGS.budget,
         options=options("infer"),
         code=code("infer"),
+        fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
     message:
         "Estimating {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
         pdsim(
             "infer {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
-            "--budget {params.budget:q} --trajectories {input:q} --output {output:q}",
+            "--budget {params.budget:q} --trajectories {input.trajectories:q} --output {output:q} {params.fixed_from}",
             platforms="{resources.jax_platforms}",
         )
 
@@ -39,7 +41,8 @@ rule infer:
 
 rule tune_run:
     input:
-        f"{EXPERIMENT}/trajectories.nc",
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        fixed_from=fixed_from_file,
     output:
         f"{EXPERIMENT}/{{run}}/tuning.csv",
     log:
@@ -56,12 +59,13 @@ rule tune_run:
         file=experiment_file,
         options=options("tune"),
         code=code("tune"),
+        fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
     message:
         "Searching settings of {wildcards.run} for {wildcards.experiment}"
     shell:
         pdsim(
-            "tune {params.file:q} --run {wildcards.run:q} --trajectories {input:q} "
-            "--output {output:q}"
+            "tune {params.file:q} --run {wildcards.run:q} --trajectories {input.trajectories:q} "
+            "--output {output:q} {params.fixed_from}"
         )
 
 

@@ -5,6 +5,7 @@ rule simulate:
     input:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         posterior=f"{RUN}/posterior.nc",
+        fixed_from=fixed_from_file,
     output:
         f"{RUN}/rollouts.nc",
     log:
@@ -19,12 +20,13 @@ rule simulate:
         file=experiment_file,
         options=options("simulate"),
         code=code("simulate"),
+        fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
     message:
         "Rolling out {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
         pdsim(
             "simulate {params.file:q} --trajectories {input.trajectories:q} "
-            "--posterior {input.posterior:q} --output {output:q}"
+            "--posterior {input.posterior:q} --output {output:q} {params.fixed_from}"
         )
 
 
@@ -32,6 +34,7 @@ rule predict:
     input:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         posterior=f"{RUN}/posterior.nc",
+        fixed_from=fixed_from_file,
     output:
         f"{RUN}/prediction.nc",
     log:
@@ -46,13 +49,14 @@ rule predict:
         file=experiment_file,
         options=options("predict"),
         code=code("predict"),
+        fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
     message:
         "Predicting from a prefix: {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
         pdsim(
             "predict {params.file:q} --seed {wildcards.seed} "
             "--trajectories {input.trajectories:q} --posterior {input.posterior:q} "
-            "--output {output:q}"
+            "--output {output:q} {params.fixed_from}"
         )
 
 
@@ -63,6 +67,7 @@ rule evaluate:
         posterior=f"{RUN}/posterior.nc",
         rollouts=f"{RUN}/rollouts.nc",
         reference=reference_file,
+        fixed_from=fixed_from_file,
     output:
         f"{RUN}/metrics.csv",
     log:
@@ -79,6 +84,7 @@ rule evaluate:
         code=code("evaluate"),
         prediction=lambda wildcards, input: named_file(input, "prediction"),
         reference=lambda wildcards, input: named_file(input, "reference"),
+        fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
     message:
         "Scoring {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
@@ -86,7 +92,7 @@ rule evaluate:
             "evaluate {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
             "--trajectories {input.trajectories:q} --posterior {input.posterior:q} "
             "--rollouts {input.rollouts:q} {params.prediction} {params.reference} "
-            "--output {output:q}"
+            "--output {output:q} {params.fixed_from}"
         )
 
 
@@ -94,6 +100,7 @@ rule learning_curve:
     input:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         posterior=f"{RUN}/posterior.nc",
+        fixed_from=fixed_from_file,
     output:
         f"{RUN}/learning_curve.csv",
     log:
@@ -108,13 +115,14 @@ rule learning_curve:
         file=experiment_file,
         options=options("learning_curve"),
         code=code("learning_curve"),
+        fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
     message:
         "Scoring the learning curve of {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
         pdsim(
             "learning-curve {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
             "--trajectories {input.trajectories:q} --posterior {input.posterior:q} "
-            "--output {output:q}"
+            "--output {output:q} {params.fixed_from}"
         )
 
 

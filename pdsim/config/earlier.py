@@ -1,0 +1,141 @@
+"""Numbers that one experiment takes from the posterior of another: ``simulator.fixed_from``.
+
+An experiment in two phases first estimates some numbers of a robot, then others with the first held
+at what was found. The first posterior is a file; every stage that simulates the second phase is
+given it (``--fixed-from``).
+"""
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pdsim.config.messages import close_name, read_yaml
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import read_dataset
+from pdsim.systems.config import FixedFrom, ParameterConfig, SimulatorConfig
+
+if TYPE_CHECKING:
+    from pdsim.config.experiment import ExperimentConfig
+    from pdsim.systems.system import System
+
+_WHERE = "simulator.fixed_from"
+
+
+def check_earlier(experiment: "ExperimentConfig", system: "System") -> None:
+    """Refuse an earlier experiment that is not there, or whose parameters do not go with this one.
+
+    Raises:
+        PdsimError: names the key.
+    """
+    earlier = experiment.simulator.fixed_from
+    if earlier is None:
+        return
+    path = experiment.folder / f"{earlier.experiment}.yaml"
+    if not path.is_file():
+        raise PdsimError(f"{_WHERE}.experiment: {path}: no such file")
+    # Its own checks are made when it is loaded itself.
+    other = type(experiment).model_validate(read_yaml(path))
+    runs = [identity.run for identity in other.identities()]
+    if earlier.run not in runs:
+        raise PdsimError(
+            f"{_WHERE}.run: {path} has no run {earlier.run!r}{close_name(earlier.run, runs)}"
+        )
+    if earlier.seed not in other.seeds:
+        raise PdsimError(f"{_WHERE}.seed: {path} has seeds {list(other.seeds)}")
+    _targets(experiment.simulator, other.simulator.parameters, system)
+
+
+def _targets(
+    simulator: SimulatorConfig, parameters: dict[str, ParameterConfig], system: "System"
+) -> dict[str, tuple[str, ...]]:
+    """System parameters that each parameter of the earlier experiment sets, each here once.
+
+    Raises:
+        PdsimError: the system has none of this name, or it has a value here already.
+    """
+    from pdsim.systems.simulator import targets
+
+    found = {name: targets(name, entry, system) for name, entry in parameters.items()}
+    here = {
+        **dict.fromkeys(simulator.fixed, "simulator.fixed"),
+        **{
+            target: f"simulator.parameters.{name}"
+            for name, entry in simulator.parameters.items()
+            for target in targets(name, entry, system)
+        },
+    }
+    for name, names in found.items():
+        for target in names:
+            if target not in system.parameters:
+                raise PdsimError(
+                    f"{_WHERE}: {name} sets {target}, and {system.name} has no such parameter"
+                    f"{close_name(target, system.parameters)}; both experiments need one robot"
+                )
+            if target in here:
+                raise PdsimError(
+                    f"{_WHERE}: {target} was found there, but {here[target]} gives it too; remove "
+                    "it there"
+                )
+    return found
+
+
+def with_earlier(experiment: "ExperimentConfig", path: str | None) -> "ExperimentConfig":
+    """The experiment with the numbers of an earlier one's posterior among its fixed ones.
+
+    Args:
+        path: posterior file; None where the experiment asks for none.
+
+    Raises:
+        PdsimError: a file is missing, or of another run, or its names do not match.
+    """
+    earlier = experiment.simulator.fixed_from
+    if earlier is None:
+        if path is not None:
+            raise PdsimError(f"--fixed-from is given, but the experiment has no {_WHERE}")
+        return experiment
+    if path is None:
+        raise PdsimError(
+            f"--fixed-from is missing: {_WHERE} asks for the posterior.nc of run {earlier.run}, "
+            f"seed {earlier.seed}, of experiment {earlier.experiment}"
+        )
+    values = _found(earlier, path, experiment)
+    fixed = experiment.simulator.fixed | values
+    simulator = experiment.simulator.model_copy(update={"fixed": fixed, "fixed_from": None})
+    resolved = experiment.model_copy(update={"simulator": simulator})
+    resolved._folder = experiment.folder
+    return resolved
+
+
+def _found(earlier: FixedFrom, path: str, experiment: "ExperimentConfig") -> dict[str, float]:
+    attributes = read_dataset(path).attrs
+    whose = str(attributes.get("run")), int(attributes.get("seed", -1))
+    if whose != (earlier.run, earlier.seed):
+        raise PdsimError(
+            f"{path}: is of run {whose[0]}, seed {whose[1]}, but {_WHERE} asks for run "
+            f"{earlier.run}, seed {earlier.seed}"
+        )
+    entries = json.loads(attributes["config"])["simulator"]["parameters"]
+    parameters = {name: ParameterConfig.model_validate(entry) for name, entry in entries.items()}
+    targets = _targets(experiment.simulator, parameters, experiment.system())
+    values = chosen_draw(path, parameters, earlier.draw)
+    return {target: value for name, value in values.items() for target in targets[name]}
+
+
+def chosen_draw(path: str, names: Iterable[str], draw: str) -> dict[str, float]:
+    """The mean of a posterior, or its draw of the highest density, by name.
+
+    Raises:
+        PdsimError: no draw has a finite roll-out.
+    """
+    posterior, stats = read_dataset(path, "posterior"), read_dataset(path, "sample_stats")
+    draws = {name: posterior[name].values.ravel() for name in names}
+    density = (stats["log_likelihood"] + stats["log_prior"]).values.ravel()
+    kept = np.isfinite(density) & ~stats["diverging"].values.ravel().astype(bool)
+    if not kept.any():
+        raise PdsimError(f"{path}: no draw has a finite roll-out, so there is none to take")
+    if draw == "mean":
+        return {name: float(values[kept].mean()) for name, values in draws.items()}
+    best = int(np.argmax(np.where(kept, density, -np.inf)))
+    return {name: float(values[best]) for name, values in draws.items()}
