@@ -13,12 +13,14 @@ NAMES: dict[str, tuple[str, ...]] = {
         "oscillator",
         "cart_pole",
         "articulated",
+        "flexible_loop",
     ),
     "recordings": (
         "ibm",
         "camera",
         "table",
         "simulated",
+        "arm_path",
     ),
     "inference": (
         "emcee",
@@ -28,6 +30,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         "svgd",
         "csvgd",
         "least_squares",
+        "steepest_descent",
+        "gauss_newton",
     ),
     # In the order of the tables' rows.
     "metrics": (

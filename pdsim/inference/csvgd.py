@@ -22,7 +22,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from pdsim.config.section import Positive, Section, with_defaults
-from pdsim.inference.gauss_newton import GaussNewton
+from pdsim.inference.particle_newton import GaussNewton
 from pdsim.inference.gradient_descent import GradientDescent
 from pdsim.inference.reweighted import Reweighted
 

@@ -98,48 +98,58 @@ class LoopTree(Hinges):
         def fixed(x):
             return jnp.asarray(x, dtype)
 
-        at, R = fixed(MOUNT[0]), fixed(rotation(MOUNT[1]))
-        axes, places, centres, rotations = [], [], [], []
-        for j, link in enumerate(LINKS):
-            at = at + R @ fixed(link.place)
-            R = R @ fixed(rotation(link.turn))
-            axes.append(R[:, 2])
-            places.append(at)
-            R = R @ turned(2, q[j])
-            centres.append(at + R @ fixed(link.centre))
-            rotations.append(R)
-        centres.append(at + R @ fixed(np.add(HAND.place, HAND.centre)))
-        rotations.append(R)
-        grip = at + R @ fixed(GRIP)
+        # Loops, and not lines of their own for each link: they compile in a third of the time.
+        def link(carry, one):
+            at, R = carry
+            place, turn, centre, angle = one
+            at = at + R @ place
+            before = R @ turn
+            R = before @ turned(2, angle)
+            return (at, R), (before[:, 2], R, at, at + R @ centre)
+
+        arm = (
+            fixed([link.place for link in LINKS]),
+            fixed([rotation(link.turn) for link in LINKS]),
+            fixed([link.centre for link in LINKS]),
+            q[:ARM],
+        )
+        base = (fixed(MOUNT[0]), fixed(rotation(MOUNT[1])))
+        (at, R), (axes, rotations, places, centres) = jax.lax.scan(link, base, arm)
+        hand, grip = (at + R @ fixed(x) for x in (np.add(HAND.place, HAND.centre), GRIP))
 
         # Both sides at once, (side, …).
-        angles = q[ARM:].reshape(2, n // 2, 2)
         sign = np.array([1.0, -1.0])
         bend = fixed(np.stack([rotation((-s * 2 * np.pi / n, 0, 0)) for s in sign]))
-        A = R @ fixed(np.stack([rotation((s * (np.pi / 2 - np.pi / n), 0, 0)) for s in sign]))
-        P = jnp.broadcast_to(grip, (2, 3))
-        side_axes, side_places, side_centres, side_rotations = [], [], [], []
-        for j in range(n // 2):
-            first = A @ turned(0, angles[:, j, 0])
-            side_axes.append(jnp.stack([A[:, :, 0], first[:, :, 1]], axis=1))
-            side_places.append(jnp.stack([P, P], axis=1))
-            turn = first @ turned(1, angles[:, j, 1])
+        first = np.stack([rotation((s * (np.pi / 2 - np.pi / n), 0, 0)) for s in sign])
+
+        def pair(carry, angles):
+            A, P = carry
+            B = A @ turned(0, angles[:, 0])
+            turn = B @ turned(1, angles[:, 1])
             along = self.length * turn[:, :, 2]
-            side_centres.append(P + 0.5 * along)
-            side_rotations.append(turn)
-            P = P + along
-            A = turn @ bend
+            own = (jnp.stack([A[:, :, 0], B[:, :, 1]], axis=1), turn, P, P + 0.5 * along)
+            return (turn @ bend, P + along), own
 
-        def joined(arm, sides, tail):
-            both = jnp.stack(sides, axis=1).reshape(-1, *tail)
-            return jnp.concatenate([jnp.stack(arm), both])
-
-        places_all = joined(places, side_places, (3,))
-        centres_all = joined(centres, side_centres, (3,))
+        both = (R @ fixed(first), jnp.broadcast_to(grip, (2, 3)))
+        angles = q[ARM:].reshape(2, n // 2, 2).swapaxes(0, 1)
+        (_, ends), sides = jax.lax.scan(pair, both, angles)
+        # (link, side, …) to (side, link, …).
+        side_axes, turns, side_places, side_centres = (x.swapaxes(0, 1) for x in sides)
+        hung = jnp.repeat(side_places, 2, axis=1)
         return Placed(
-            joined(axes, side_axes, (3,)),
-            joined(rotations, side_rotations, (3, 3)),
-            jnp.concatenate([places_all, centres_all, grip[None], P]),
+            jnp.concatenate([axes, side_axes.reshape(-1, 3)]),
+            jnp.concatenate([rotations, R[None], turns.reshape(-1, 3, 3)]),
+            jnp.concatenate(
+                [
+                    places,
+                    hung.reshape(-1, 3),
+                    centres,
+                    hand[None],
+                    side_centres.reshape(-1, 3),
+                    grip[None],
+                    ends,
+                ]
+            ),
         )
 
     def centres(self, points):

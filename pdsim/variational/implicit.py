@@ -50,8 +50,8 @@ class Report(NamedTuple):
 
 def step(
     mechanics: Mechanics, given: Given, guess: Guess, dt: float, *, forward: bool = False
-) -> tuple[End, Report]:
-    """Take a step of ``dt`` seconds.
+) -> tuple[End, Guess, Report]:
+    """Take a step of ``dt`` seconds; the second of what it returns is the next step's guess.
 
     Args:
         guess: has no derivative.
@@ -61,7 +61,9 @@ def step(
     found = solve(mechanics, still.q, still.p, still.u, still.rho, start, dt)
     attached = attached_forward if forward else attached_reverse
     end = attached(mechanics, dt, given, found.q, found.multiplier)
-    return end, Report(found.iterations, found.residual, found.converged)
+    following = Guess((end.q - given.q) / dt, end.multiplier, found.inverse)
+    following = jax.lax.stop_gradient(following)
+    return end, following, Report(found.iterations, found.residual, found.converged)
 
 
 def end_of(mechanics: Mechanics, dt: float, given: Given, q1, multiplier) -> End:

@@ -19,8 +19,8 @@ Newton's matrix is
     K = [ D2 D1 Ld + D2 Fd⁻   −Dh(q0)ᵀ ]
         [ Dh(q1)               0       ]
 
-The chord method inverts it once, at the guess, and takes further steps with the same inverse; where
-that does not converge, full Newton steps begin again from the guess.
+The chord method takes all steps with one inverse of it: that of the step in time before, since K
+changes slowly. Where it does not converge fast, Newton's own steps follow, with a matrix each.
 
 The equation numbers are those of "Identification of flexible objects" (docs/flexible_loop.md).
 """
@@ -32,10 +32,10 @@ import jax.numpy as jnp
 
 from pdsim.variational.mechanics import Mechanics
 
-# Steps of the chord method, and then of Newton's own.
-CHORD_STEPS, NEWTON_STEPS = 8, 20
+# Steps of the chord method, and of both; what is left of a residual after a step of the chord's.
+CHORD_STEPS, ALL_STEPS, CONTRACTION = 8, 20, 0.1
 # A residual of this size counts as none; at least so many units of the last digit of one.
-TOLERANCE, DIGITS = 1e-10, 100.0
+TOLERANCE, DIGITS = 1e-11, 100.0
 
 
 class Guess(NamedTuple):
@@ -44,10 +44,12 @@ class Guess(NamedTuple):
     Attributes:
         velocity: (q1 − q0)/dt, (n,).
         multiplier: λ, (c,).
+        inverse: of K, (n + c, n + c); NaN where none is at hand.
     """
 
     velocity: jax.Array
     multiplier: jax.Array
+    inverse: jax.Array
 
 
 class Solution(NamedTuple):
@@ -56,7 +58,7 @@ class Solution(NamedTuple):
     Attributes:
         q: q1, (n,).
         multiplier: λ, (c,).
-        inverse: of K at the guess, or near it, (n + c, n + c).
+        inverse: of K, the last that was used, (n + c, n + c).
         iterations: steps of Newton's method.
         residual: the largest before the last step, |r|.
         converged: whether a solution was found.
@@ -121,51 +123,50 @@ def solve(mechanics: Mechanics, q0, p0, u, rho, guess: Guess, dt: float) -> Solu
         q1, multiplier = y[:size], y[size:]
         balance = p0 + slopes(mechanics, q0, q1, rho, dt)[0]
         balance += left_force(mechanics, q0, q1, u, rho, dt) - before.T @ multiplier
-        return jnp.concatenate([balance, mechanics.constraint(q1, rho)])
-
-    def inverse_at(y):
-        return jnp.linalg.inv(newton_matrix(mechanics, q0, u, rho, y[:size], dt))
-
-    def unsolved(r):
-        return jnp.max(jnp.abs(r)) > tolerance
+        r = jnp.concatenate([balance, mechanics.constraint(q1, rho)])
+        return r, jnp.max(jnp.abs(r))
 
     def chord(carry):
-        y, r, count = carry
-        y = y - inverse @ r
-        return y, misfit(y), count + 1
+        y, r, largest, _, count = carry
+        y = y - guess.inverse @ r
+        return y, *misfit(y), largest, count + 1
 
     def newton(carry):
-        y, r, _, count = carry
-        found = inverse_at(y)
-        y = y - found @ r
-        return y, misfit(y), found, count + 1
+        y, r, _, _, count = carry
+        inverse = jnp.linalg.inv(newton_matrix(mechanics, q0, u, rho, y[:size], dt))
+        y = y - inverse @ r
+        return y, *misfit(y), inverse, count + 1
+
+    def fast(carry):
+        _, _, largest, before, count = carry
+        return (largest > tolerance) & (largest < CONTRACTION * before) & (count < CHORD_STEPS)
 
     start = jnp.concatenate([q0 + dt * guess.velocity, guess.multiplier])
-    inverse, first = inverse_at(start), misfit(start)
-    y, r, count = jax.lax.while_loop(
-        lambda carry: unsolved(carry[1]) & (carry[2] < CHORD_STEPS),
-        chord,
-        (start, first, jnp.zeros((), q0.dtype)),
-    )
-    # Not "unsolved": what is no number is not solved either.
-    again = ~(jnp.max(jnp.abs(r)) <= tolerance)
-    y, r = jnp.where(again, start, y), jnp.where(again, first, r)
-    y, r, inverse, count = jax.lax.while_loop(
-        lambda carry: unsolved(carry[1]) & (carry[3] < CHORD_STEPS + NEWTON_STEPS),
+    first = (start, *misfit(start))
+    nothing = jnp.zeros((), q0.dtype)
+    y, r, largest, _, count = jax.lax.while_loop(fast, chord, (*first, nothing + jnp.inf, nothing))
+    # Not "larger": what is no number is no better than the guess.
+    better = largest <= first[2]
+    y, r, largest = (jnp.where(better, a, b) for a, b in zip((y, r, largest), first, strict=True))
+    y, r, largest, inverse, count = jax.lax.while_loop(
+        lambda carry: (carry[2] > tolerance) & (carry[4] < ALL_STEPS),
         newton,
-        (y, r, inverse, count),
+        (y, r, largest, guess.inverse, count),
     )
-    largest = jnp.max(jnp.abs(r))
-    y = y - inverse @ r
+    # Without an inverse nothing had to be done.
+    y = y - jnp.where(count > 0, inverse @ r, 0.0)
     converged = (largest <= tolerance) & mechanics.admissible(y[:size], rho)
     y = jnp.where(converged, y, jnp.nan)
-    return Solution(y[:size], y[size:], inverse, count + 1, largest, converged)
+    return Solution(y[:size], y[size:], inverse, count, largest, converged)
 
 
 def at_rest(mechanics: Mechanics, q, rho) -> Guess:
     """The guess that nothing moves and no constraint pushes."""
-    count, = jax.eval_shape(mechanics.constraint, q, rho).shape
-    return Guess(jnp.zeros_like(q), jnp.zeros((count,), q.dtype))
+    (count,) = jax.eval_shape(mechanics.constraint, q, rho).shape
+    size = len(q) + count
+    return Guess(
+        jnp.zeros_like(q), jnp.zeros((count,), q.dtype), jnp.full((size, size), jnp.nan, q.dtype)
+    )
 
 
 def momentum(mechanics: Mechanics, q, v, rho: Any) -> jax.Array:

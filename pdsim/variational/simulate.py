@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from pdsim.variational.implicit import Given, Report, step
 from pdsim.variational.mechanics import Mechanics
-from pdsim.variational.midpoint import Guess, at_rest
+from pdsim.variational.midpoint import at_rest
 
 
 class Motion(NamedTuple):
@@ -44,9 +44,8 @@ def simulate(
 
     def once(carry, u):
         q, p, guess = carry
-        end, report = step(mechanics, Given(q, p, u, rho), guess, dt, forward=forward)
-        following = Guess((end.q - q) / dt, end.multiplier)
-        return (end.q, end.p, jax.lax.stop_gradient(following)), (Motion(*end), report)
+        end, guess, report = step(mechanics, Given(q, p, u, rho), guess, dt, forward=forward)
+        return (end.q, end.p, guess), (Motion(*end), report)
 
     start = (q, p, at_rest(mechanics, q, rho))
     _, found = jax.lax.scan(once, start, inputs, length=steps)
