@@ -7,12 +7,12 @@ SNAKEMAKE := $(BIN)/snakemake --profile workflow/profiles/workstation
 FORMATTED := Snakefile workflow/rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo synthetic modes pendulum trusted pendubot bayessim tune calibration test lint bench document lock clean
+.PHONY: help install demo synthetic modes pendulum trusted pendubot loop bayessim tune calibration test lint bench document lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
-	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | trusted | bayessim | tune | calibration"
+	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | trusted | loop | bayessim | tune | calibration"
 	@echo "  e.g. $(SNAKEMAKE) pendulum --config budget=quick"
 
 # Every job imports pdsim; not everywhere does the first one save what it compiled.
@@ -43,6 +43,9 @@ trusted: $(READY) ## Run the real double pendulum with start states and noise in
 
 pendubot: $(READY) ## Run three estimators on a robot with two motors (tables in data/ or PDSIM_DATA_DIR)
 	$(SNAKEMAKE) pendubot
+
+loop: $(READY) ## Identify a flexible loop in the hand of an arm; an hour
+	$(SNAKEMAKE) loop
 
 bayessim: $(READY) ## Train BayesSim's likelihood-free variants where an experiment has them
 	$(SNAKEMAKE) bayessim

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from pydantic import Field
 
 from pdsim.inference import least_squares
@@ -20,14 +21,14 @@ from pdsim.likelihood.problem import Position, Problem
 class Settings(PointSettings, least_squares.Settings):
     """Damped Gauss–Newton steps from one start."""
 
-    start_count: Literal[1] = Field(1, description="one start, and no other")  # type: ignore[assignment]
+    start_count: Literal[1] = Field(1, description="one start, and no other")
 
 
 @dataclass(frozen=True)
 class GaussNewton(LeastSquares):
     """One start of least squares; every iterate is kept."""
 
-    settings: Settings  # type: ignore[assignment]
+    settings: Settings
     sample_kind: ClassVar[str] = "point"
     cheaper: ClassVar[str] = "raise iteration_count; each iteration pays for its tangents"
 
@@ -49,7 +50,9 @@ class GaussNewton(LeastSquares):
 
     def convergence(self, problem: Problem, state: State) -> dict[str, jax.Array]:
         model = state.model
-        return described(problem.space, model.position.parameters[0], model.information[0])
+        return described(
+            problem.space, model.position.parameters[0], np.asarray(model.information[0])
+        )
 
     def diverging(self, problem: Problem, state: State) -> jax.Array:
         return jnp.asarray(state.diverging)

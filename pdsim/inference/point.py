@@ -26,6 +26,10 @@ class PointSettings(Section):
         {}, description="where to begin, by parameter, in its unit; others at the middle"
     )
 
+    def __hash__(self) -> int:
+        # Settings are part of compiled programs, and a mapping has no hash of its own.
+        return hash((type(self), self.model_dump_json()))
+
 
 def first_point(space: ParameterSpace, start: Mapping[str, float]) -> jax.Array:
     """Unit coordinates (M,) of the start.

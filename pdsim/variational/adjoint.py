@@ -21,6 +21,9 @@ from pdsim.variational.linearise import Linear, linearise
 from pdsim.variational.mechanics import Mechanics
 from pdsim.variational.simulate import Motion, simulate
 
+# Axes over which steps are batched: each has its own state and inputs, and all the same ρ.
+_EACH: Any = Given(0, 0, 0, None)  # type: ignore[arg-type]
+
 
 def sweep(A: jax.Array, slopes: jax.Array) -> jax.Array:
     """The adjoints l (step, 2n) of the ends of all steps.
@@ -46,14 +49,14 @@ def linearised(mechanics: Mechanics, q, p, inputs, rho, motion: Motion, dt: floa
     def one(given, q1, multiplier):
         return linearise(mechanics, given, q1, multiplier, dt)
 
-    axes = (Given(0, 0, 0, None), 0, 0)
-    return jax.vmap(one, in_axes=axes)(given, motion.q, motion.multiplier)
+    return jax.vmap(one, in_axes=(_EACH, 0, 0))(given, motion.q, motion.multiplier)
 
 
 def _given(q, p, inputs, rho, motion: Motion) -> Given:
     """What each step starts from."""
-    before = (jnp.concatenate([x[None], all_x[:-1]]) for x, all_x in ((q, motion.q), (p, motion.p)))
-    return Given(*before, inputs, rho)
+    before_q = jnp.concatenate([q[None], motion.q[:-1]])
+    before_p = jnp.concatenate([p[None], motion.p[:-1]])
+    return Given(before_q, before_p, inputs, rho)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 5, 6))
@@ -80,8 +83,7 @@ def _backward(mechanics, dt, steps, kept, cotangent):
         end = End(adjoint[:size], adjoint[size:], jnp.zeros_like(multiplier))
         return pulled_back(mechanics, dt, given, q1, multiplier, end, partial(solved, K.T))
 
-    axes = (Given(0, 0, 0, None), 0, 0, 0, 0)
-    bars = jax.vmap(one, in_axes=axes)(
+    bars = jax.vmap(one, in_axes=(_EACH, 0, 0, 0, 0))(
         _given(q, p, inputs, rho, motion), motion.q, motion.multiplier, linear.K, adjoints
     )
     return bars.q[0], bars.p[0], bars.u, jax.tree.map(lambda x: x.sum(axis=0), bars.rho)

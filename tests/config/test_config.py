@@ -24,6 +24,11 @@ EXPERIMENTS = (
     "trusted_chaotic",
     "trusted_pendubot",
     "pendubot",
+    "loop_exact",
+    "loop_exact_6",
+    "loop_realistic",
+    "loop_mismatch",
+    "loop_posterior",
     "calibration_oscillator",
     "calibration_pendulum",
 )

@@ -67,7 +67,7 @@ def central(measured):
     def at(rho):
         return cost(rho, measured)
 
-    h = 1e-4
+    h = 1e-5
     ends = jax.jit(jax.vmap(at))(RHO + h * jnp.concatenate([jnp.eye(2), -jnp.eye(2)]))
     return (ends[:2] - ends[2:]) / (2 * h)
 
@@ -174,7 +174,7 @@ def test_without_the_multipliers_term_of_7b_the_gradient_is_wrong(swept, central
 
 def test_the_derivatives_of_8_are_total_and_count_twice_in_9(swept, central, measured):
     """z' = A z + B is the sensitivity of the motion; in the sum of Eq. 9 only B belongs."""
-    motion, linear, cost_slopes = swept
+    _, linear, cost_slopes = swept
 
     def follow(z, one):
         A, B = one
