@@ -1,14 +1,11 @@
 """The loop in the hand of the arm: geometry, springs, and when its steps are too long."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from pdsim.recordings.arm_path import ArmPath, reference
-from pdsim.systems.baxter_arm import LINKS
 from pdsim.systems.flexible_loop import Options, build
 from pdsim.systems.loop_mechanics import ARM, POSTURE, Drive, clamp_of
 from pdsim.variational.midpoint import constraint_slopes, slopes
@@ -109,8 +106,3 @@ def test_the_stability_number_foresees_that_an_undamped_loop_diverges():
     assert failure(report, dt) is None
     closed = jax.vmap(lambda q: loop.constraint(q, RHO))(motion.q)
     assert np.abs(closed).max() <= 1e-10
-
-
-def test_every_joint_of_the_arm_has_a_name_of_its_own():
-    assert len({link.name for link in LINKS}) == ARM
-    assert dataclasses.is_dataclass(mechanics(6))
