@@ -28,6 +28,8 @@ ARM = Path(__file__).parents[1] / "rigid_body" / "arm.xml"
 NEEDED = {"articulated": {"model": str(ARM)}, "flexible_loop": {"links": 6}}
 # Systems of as many numbers as a robot has take long to compile: not every integrator is tried.
 TRIED = {"articulated": ("implicit_damping",)}
+# Those whose steps are solved for take minutes to compile.
+SLOW = {"flexible_loop": pytest.mark.slow}
 UNITS = {
     "angle": {"rad"},
     "position": {"m"},
@@ -54,7 +56,7 @@ def variants():
     for name in registry.NAMES["systems"]:
         system = build(name, {})
         if not isinstance(system, ContinuousSystem):
-            yield pytest.param(system, id=name)
+            yield pytest.param(system, id=name, marks=SLOW.get(name, ()))
         else:
             for integrator in TRIED.get(name, INTEGRATORS):
                 able = integrator != "semi_implicit_euler" or system.second_order
