@@ -7,12 +7,12 @@ SNAKEMAKE := $(BIN)/snakemake --profile workflow/profiles/workstation
 FORMATTED := Snakefile workflow/rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo synthetic modes pendulum trusted pendubot panda bayessim tune calibration test lint bench document lock clean
+.PHONY: help install demo synthetic modes pendulum trusted pendubot robots panda loop bayessim tune calibration test lint bench document lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
-	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | trusted | panda | bayessim | tune | calibration"
+	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | trusted | robots | panda | loop | bayessim | tune | calibration"
 	@echo "  e.g. $(SNAKEMAKE) pendulum --config budget=quick"
 
 # Every job imports pdsim; not everywhere does the first one save what it compiled.
@@ -44,8 +44,14 @@ trusted: $(READY) ## Run the real double pendulum with start states and noise in
 pendubot: $(READY) ## Run three estimators on a robot with two motors (tables in data/ or PDSIM_DATA_DIR)
 	$(SNAKEMAKE) pendubot
 
+robots: $(READY) ## Estimate a pendubot from its URDF and a real Panda from its torques (tables as for pendubot)
+	$(SNAKEMAKE) robots
+
 panda: $(READY) ## Run all estimators on an arm that shakes a box, in two phases; hours
 	$(SNAKEMAKE) panda
+
+loop: $(READY) ## Identify a flexible loop in the hand of an arm; an hour
+	$(SNAKEMAKE) loop
 
 bayessim: $(READY) ## Train BayesSim's likelihood-free variants where an experiment has them
 	$(SNAKEMAKE) bayessim

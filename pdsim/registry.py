@@ -13,6 +13,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "oscillator",
         "cart_pole",
         "articulated",
+        "flexible_loop",
     ),
     "recordings": (
         "ibm",
@@ -20,6 +21,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "table",
         "simulated",
         "mujoco",
+        "arm_path",
     ),
     "inference": (
         "emcee",
@@ -29,6 +31,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         "svgd",
         "csvgd",
         "least_squares",
+        "steepest_descent",
+        "gauss_newton",
     ),
     # In the order of the tables' rows.
     "metrics": (

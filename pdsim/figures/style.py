@@ -25,6 +25,8 @@ RUN_COLOURS = {
     "svgd": "#1f77b4",
     "csvgd": "#d95f02",
     "least_squares": "#66a61e",
+    "steepest_descent": "#a6761d",
+    "gauss_newton": "#1b9e77",
 }
 # Of methods that have no colour above, in the order in which they come.
 _PALETTE = ("#17becf", "#8c564b", "#e6ab02", "#9467bd", "#666666")

@@ -22,8 +22,8 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from pdsim.config.section import Positive, Section, with_defaults
-from pdsim.inference.gauss_newton import GaussNewton
 from pdsim.inference.gradient_descent import GradientDescent
+from pdsim.inference.particle_newton import GaussNewton
 from pdsim.inference.reweighted import Reweighted
 
 # What Algorithm 1 takes where nothing is said, and what means nothing to Gauss–Newton steps.

@@ -23,8 +23,8 @@ import numpy as np
 
 from pdsim.inference import importance
 from pdsim.inference.estimator import Done, Independent, Info, affordable, summarise
-from pdsim.inference.gauss_newton import GaussNewton
 from pdsim.inference.importance import Mixture
+from pdsim.inference.particle_newton import GaussNewton
 from pdsim.inference.target import Target, covariance_in_logits
 from pdsim.likelihood.problem import Position, Problem
 

@@ -39,7 +39,8 @@ def cut(
     Args:
         run: as its source returned it.
         derive_velocities: fill velocity channels with finite differences of the positions.
-        measured_states: take states from the channels of the same names, and do not smooth.
+        measured_states: take states from the channels of the same names, and do not smooth. A
+            source that knows the state at the window's start has said so: it is taken as it is.
         fitted: fit states to channels that are functions of them, and do not smooth channels.
         segment: the window's name.
         sight: frames that filters and differences may see, so that none of a training window sees
@@ -48,6 +49,17 @@ def cut(
     Raises:
         PdsimError: the states cannot be had from the channels.
     """
+    if np.isfinite(run.states[first]).all():
+        window = slice(first, last)
+        return replace(
+            run,
+            observed=run.observed[window],
+            input=run.input[window],
+            states=run.states[window],
+            start=run.states[first],
+            first_frame=first,
+            segment=segment,
+        )
     places = [] if fitted else position_columns(system)
     margin = 2 * smoothing.frames
     least, most = (0, run.frames) if sight is None else sight

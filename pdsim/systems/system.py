@@ -32,7 +32,7 @@ class Quantity:
         name: as it appears in files and figures.
         unit: SI, as every number of a system.
         kind: "angle" (of a joint, counted on beyond a turn), "position", "velocity" (of either),
-            "force" or "torque".
+            "momentum", "force" or "torque".
     """
 
     name: str

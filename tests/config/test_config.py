@@ -24,8 +24,15 @@ EXPERIMENTS = (
     "trusted_chaotic",
     "trusted_pendubot",
     "pendubot",
+    "pendubot_urdf",
+    "panda_log",
     "panda_box_empty",
     "panda_box_weights",
+    "loop_exact",
+    "loop_exact_6",
+    "loop_realistic",
+    "loop_mismatch",
+    "loop_posterior",
     "calibration_oscillator",
     "calibration_pendulum",
 )
@@ -60,7 +67,7 @@ def test_the_workflow_s_config_is_valid(root):
     jsonschema.validate(values, json.loads(schemas()["config.schema.json"]))
     settings = workflow_config(values, "config/config.yaml")
     groups = {"demo", "synthetic", "modes", "two_lengths", "pendulum", "pendubot"}
-    groups |= {"estimators", "trusted", "panda"}
+    groups |= {"estimators", "trusted", "robots", "panda", "loop"}
     assert set(settings.groups) == groups
 
 

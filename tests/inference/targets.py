@@ -19,7 +19,9 @@ VARIANTS = {
     "emcee_mixed": ("emcee", {"moves": "mixed"}),
     "nuts_separate": ("nuts", {"adaptation": "separate"}),
 }
-ESTIMATORS = (*NAMES["inference"], *VARIANTS)
+# Those that return a point, which no test of a posterior's width applies to (test_point.py).
+POINTS = ("steepest_descent", "gauss_newton")
+ESTIMATORS = (*(name for name in NAMES["inference"] if name not in POINTS), *VARIANTS)
 # Those that end before their budget does, once further iterations would change nothing.
 CONVERGING = ("least_squares",)
 

@@ -25,13 +25,16 @@ OPTIONS = {
 }
 # Options without which a system is none.
 ARM = Path(__file__).parents[1] / "rigid_body" / "arm.xml"
-NEEDED = {"articulated": {"model": str(ARM)}}
+NEEDED = {"articulated": {"model": str(ARM)}, "flexible_loop": {"links": 6}}
 # Systems of as many numbers as a robot has take long to compile: not every integrator is tried.
 TRIED = {"articulated": ("implicit_damping",)}
+# Those whose steps are solved for take minutes to compile.
+SLOW = {"flexible_loop": pytest.mark.slow}
 UNITS = {
     "angle": {"rad"},
     "position": {"m"},
     "velocity": {"rad/s", "m/s"},
+    "momentum": {"N m s"},
     "force": {"N"},
     "torque": {"N m"},
 }
@@ -53,7 +56,7 @@ def variants():
     for name in registry.NAMES["systems"]:
         system = build(name, {})
         if not isinstance(system, ContinuousSystem):
-            yield pytest.param(system, id=name)
+            yield pytest.param(system, id=name, marks=SLOW.get(name, ()))
         else:
             for integrator in TRIED.get(name, INTEGRATORS):
                 able = integrator != "semi_implicit_euler" or system.second_order
@@ -91,7 +94,22 @@ def sample(system: System, seed: int = 0, dtype: str = "float64") -> Sample:
         start=rng.uniform(-1, 1, len(system.state)),
         inputs=tuple(rng.uniform(-0.01, 0.01, FRAMES) for _ in system.inputs),
     )
+    if system.name == "flexible_loop":
+        found = found._replace(**closed_loop(system, rng))
     return jax.tree.map(lambda x: np.asarray(x, dtype), found)
+
+
+def closed_loop(system: System, rng):
+    """A loop must be closed at the start, and what acts must be near it."""
+    start, half = system.start(), len(system.state) // 2
+    start[:half] += rng.uniform(-0.02, 0.02, half)
+    start[half:] += rng.uniform(-1, 1, half) * np.where(np.arange(half) < 7, 1e-2, 1e-5)
+    start = system.nearest(start, prepare(system, np.ones(len(system.parameters))))
+    inputs = tuple(
+        (start[number - 7] if 7 <= number < 14 else 0.0) + rng.uniform(-0.01, 0.01, FRAMES)
+        for number in range(21)
+    )
+    return {"start": start, "inputs": inputs}
 
 
 def prepare(system: System, factors):

@@ -302,7 +302,7 @@ def code(stage, figure=""):
         setup = EXPERIMENTS[wildcards.experiment]
         estimates = stage in ("infer", "tune", "calibrate")
         simulates = stage in _SIMULATING or (
-            stage == "record" and setup.recording.source == "simulated"
+            stage == "record" and setup.recording.source in ("simulated", "arm_path")
         )
         # A figure that is given the simulator may simulate.
         drawn = figure and "simulator" in FIGURES[figure].sections

@@ -1,0 +1,1 @@
+"""Mechanics stepped by a constrained variational integrator, with the derivatives of its steps."""
