@@ -218,3 +218,9 @@ def windows(values: np.ndarray, length: int, count: int, fill: float) -> np.ndar
     padded = np.full((trajectories, count * length, *rest), fill)
     padded[:, :frames] = values
     return np.moveaxis(padded.reshape(trajectories, count, length, *rest), 2, 0)
+
+
+def prolonged(channels: np.ndarray, frames: int) -> np.ndarray:
+    """Repeat the last frame up to a number of frames, (…, frame, channel)."""
+    missing = frames - channels.shape[-2]
+    return np.concatenate([channels, *missing * [channels[..., -1:, :]]], axis=-2)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from pdsim.trajectories import prolonged
+
 
 def fit_start_states(
     simulate: Callable[[int, np.ndarray], np.ndarray],
@@ -11,6 +13,7 @@ def fit_start_states(
     observed: np.ndarray,
     scale: np.ndarray,
     position: np.ndarray,
+    frames: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit each trajectory's start state to its recording, the parameters held fixed.
 
@@ -18,25 +21,26 @@ def fit_start_states(
     the whole of a chaotic window at once it would stop in the nearest local minimum.
 
     Args:
-        simulate: trajectory number and start states (n, state) → channels (n, time, channel).
+        simulate: trajectory number and start states (n, state) → channels (n, frame, channel).
         starts: (trajectory, state).
         observed: (trajectory, time, channel).
         scale: (channel,) size of one unit of residual.
         position: (channel,) which are angles or positions.
+        frames: (trajectory,) length of each; what ``simulate`` returns.
 
     Returns:
         Fitted start states (trajectory, state), and the trajectories they give
-        (trajectory, time, channel).
+        (trajectory, time, channel), the last frame of each repeated to the end.
     """
     # Imported here: most who import this module fit nothing.
     from scipy.optimize import least_squares
 
-    frames = observed.shape[1]
     # Velocities that are differenced positions add noise only.
     weight = np.where(position, 1 / scale, 0.1 / scale)
     size = np.maximum(np.abs(starts).mean(axis=0), 1.0)
     fitted, results = [], []
     for number, (start, recording) in enumerate(zip(starts, observed, strict=True)):
+        recording = recording[: frames[number]]
         seen = np.isfinite(recording)
         target, weights = np.where(seen, recording, 0.0), np.where(seen, weight, 0.0)
 
@@ -56,8 +60,8 @@ def fit_start_states(
 
         x = start / size
         for share in (0.25, 0.5, 0.75, 1.0):
-            length = max(int(share * frames), 2)
+            length = max(int(share * len(recording)), 2)
             x = least_squares(residuals, x, jacobian, args=(length,), max_nfev=20).x
         fitted.append(x * size)
-        results.append(simulate(number, (x * size)[None])[0])
+        results.append(prolonged(simulate(number, (x * size)[None])[0], observed.shape[1]))
     return np.stack(fitted), np.stack(results)

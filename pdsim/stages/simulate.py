@@ -28,12 +28,16 @@ def simulate(options: Simulate, *, trajectories: str, posterior: str, output: st
     best = int(np.argmax(stats["log_likelihood"].values))
     starts, inputs = data["start"].values, inputs_of(data)
     grid = {"frame_time": data.attrs["frame_time"], "precision": options.precision}
-    simulated = roll_out(simulator, draws, starts, inputs, **grid)
+    # Most recordings may be much shorter than the longest.
+    frames = data["length"].values - 1
+    simulated = roll_out(simulator, draws, starts, inputs, **grid, frames=frames)
     coordinates = np.asarray(simulator.space.to_coordinates(draws[best]))
 
     def again(number: int, start: np.ndarray) -> np.ndarray:
-        drive = np.broadcast_to(inputs[number], (len(start), *inputs.shape[1:]))
-        return simulate_each(simulator, np.tile(coordinates, (len(start), 1)), start, drive, **grid)
+        drive = inputs[number, : frames[number]]
+        drives = np.broadcast_to(drive, (len(start), *drive.shape))
+        copies = np.tile(coordinates, (len(start), 1))
+        return simulate_each(simulator, copies, start, drives, **grid)
 
     spread = data["observed"].std("time").mean("trajectory").values
     fitted_start, fitted = fit_start_states(
@@ -42,6 +46,7 @@ def simulate(options: Simulate, *, trajectories: str, posterior: str, output: st
         data["observed"].values[:, 1:],
         np.where(np.isfinite(spread) & (spread > 0), spread, 1.0),
         is_position(data),
+        frames,
     )
     coords = {
         name: data[name]

@@ -8,6 +8,7 @@ import numpy as np
 
 from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator
+from pdsim.trajectories import prolonged
 
 
 @partial(jax.jit, static_argnames=("simulator", "frames", "frame_time"))
@@ -59,6 +60,7 @@ def roll_out(
     *,
     frame_time: float,
     precision: str,
+    frames: np.ndarray | None = None,
 ) -> np.ndarray:
     """Simulate each draw from each start state, (start, draw, frame, channel).
 
@@ -66,24 +68,29 @@ def roll_out(
         draws: (draw, M) physical values.
         starts: (start, S).
         inputs: (start, frame, I), see ``simulate_each``.
+        frames: (start,) how many are wanted, where not all; the last one stands for the rest.
     """
     coordinates = np.asarray(simulator.space.to_coordinates(draws))
-    count = len(coordinates)
+    count, most = len(coordinates), inputs.shape[1]
+    wanted = np.full(len(starts), most) if frames is None else frames
 
     def copies(x: np.ndarray) -> np.ndarray:
         return np.broadcast_to(x, (count, *x.shape))
 
     return np.stack(
         [
-            simulate_each(
-                simulator,
-                coordinates,
-                copies(start),
-                copies(drive),
-                frame_time=frame_time,
-                precision=precision,
+            prolonged(
+                simulate_each(
+                    simulator,
+                    coordinates,
+                    copies(start),
+                    copies(drive[:end]),
+                    frame_time=frame_time,
+                    precision=precision,
+                ),
+                most,
             )
-            for start, drive in zip(starts, inputs, strict=True)
+            for start, drive, end in zip(starts, inputs, wanted, strict=True)
         ]
     )
 

@@ -132,20 +132,23 @@ def test_a_wrong_start_state_is_found_and_repaired():
     def simulate(number, start):
         assert number in (0, 1)
         q, v = start[:, 0], start[:, 1]
-        position = np.outer(q, np.cos(time)) + np.outer(v, np.sin(time))
-        velocity = np.outer(v, np.cos(time)) - np.outer(q, np.sin(time))
+        cos, sin = np.cos(time[: frames[number]]), np.sin(time[: frames[number]])
+        position = np.outer(q, cos) + np.outer(v, sin)
+        velocity = np.outer(v, cos) - np.outer(q, sin)
         return np.stack([position, velocity], axis=-1)
 
-    truth = np.array([[1.0, -0.5], [0.2, 2.0]])
+    truth, frames = np.array([[1.0, -0.5], [0.2, 2.0]]), np.array([100, 100])
     observed = np.stack([simulate(i, truth[i : i + 1])[0] for i in range(2)])
     position = np.array([True, False])
-    found, fitted = fit_start_states(simulate, truth + 0.1, observed, np.ones(2), position)
+    known = np.ones(2), position, frames
+    found, fitted = fit_start_states(simulate, truth + 0.1, observed, *known)
     np.testing.assert_allclose(found, truth, atol=1e-6)
     np.testing.assert_allclose(fitted, observed, atol=1e-6)
     # What was not observed is left out: frames beyond the end, and a whole channel.
-    observed[1, 60:], observed[0, :, 1] = np.nan, np.nan
-    found, _ = fit_start_states(simulate, truth + 0.1, observed, np.ones(2), position)
+    observed[1, 60:], observed[0, :, 1], frames[1] = np.nan, np.nan, 60
+    found, fitted = fit_start_states(simulate, truth + 0.1, observed, *known)
     np.testing.assert_allclose(found, truth, atol=1e-6)
+    np.testing.assert_array_equal(fitted[1, 60:], np.tile(fitted[1, 59], (40, 1)))
 
 
 def test_sliced_wasserstein_of_gaussians():

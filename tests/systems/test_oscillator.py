@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from reference import driven_oscillator
 
+from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.systems.ensemble import roll_out
 from pdsim.systems.oscillator import Options, Oscillator, build
 from pdsim.systems.rollout import rollout
+from pdsim.systems.simulator import Simulator
 
 PARAMETERS = {"mass": 0.7, "damping": 0.4, "stiffness": 12.0, "rest": 0.05, "gain": 1.3}
 FRAME_TIME = 0.02
@@ -82,3 +85,17 @@ def test_it_takes_no_options():
     assert build(Options()) == Oscillator()
     with pytest.raises(ValueError, match="extra"):
         Options.model_validate({"motors": True})
+
+
+def test_of_a_short_recording_no_more_frames_are_simulated_than_it_has():
+    fixed = tuple((k, v) for k, v in PARAMETERS.items() if k != "mass")
+    space = ParameterSpace((Parameter("mass", 0.5, 1.0, "kg", sets=("mass",)),), fixed)
+    simulator = Simulator(Oscillator(), space, 1)
+    arguments = simulator, np.array([[0.7], [0.8]]), np.array([START, START])
+    grid = {"frame_time": FRAME_TIME, "precision": "float64"}
+    inputs = np.stack([FORCE[:20, None]] * 2)
+    whole = roll_out(*arguments, inputs, **grid)
+    cut = roll_out(*arguments, inputs, **grid, frames=np.array([20, 7]))
+    np.testing.assert_allclose(cut[0], whole[0], rtol=1e-12)
+    np.testing.assert_allclose(cut[1, :, :7], whole[1, :, :7], rtol=1e-12)
+    assert (cut[1, :, 7:] == cut[1, :, 6:7]).all()
