@@ -1,0 +1,83 @@
+"""Recordings of the arm with the flexible loop: what is read of a file, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pdsim.recordings.arm_path import ArmPath, Config, check, read, reference
+from pdsim.recordings.cut import cut
+from pdsim.recordings.smoothing import Smoothing
+from pdsim.runtime.errors import PdsimError
+from pdsim.systems import oscillator
+from pdsim.systems.flexible_loop import Options, build
+
+VALUES = {
+    "source": "arm_path",
+    "rate_hz": 100.0,
+    "frame_count": 41,
+    "links": 12,
+    "train": [{"run": 0, "frames": [0, 41]}],
+}
+
+
+def config(**changes) -> Config:
+    return Config.model_validate(VALUES | changes)
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "truth.json").write_text(json.dumps({"kappa_psi": 0.9}))
+    path = tmp_path / "0.csv"
+    rows = np.random.default_rng(0).normal(size=(41, 24))
+    np.savetxt(path, rows, delimiter=",", header="names", comments="")
+    return path, rows
+
+
+def test_the_path_starts_smoothly_from_the_posture():
+    times = np.array([0.0, 1e-3, 1.0, 1.7])
+    posture = np.arange(7.0)
+    b = reference(ArmPath(), posture, times)
+    np.testing.assert_array_equal(b[0], posture)
+    assert np.abs(b[1] - posture).max() < 1e-7
+    np.testing.assert_allclose(b[3, 6], 6 + 0.6 * np.sin(2 * np.pi * 0.25 * 1.7), rtol=1e-12)
+
+
+def test_a_run_is_read_with_the_start_it_is_known_to_have(file):
+    path, rows = file
+    system = build(Options(links=12))
+    recording = read(config(), "0", str(path), system)
+    np.testing.assert_allclose(recording.observed, rows[:, :3])
+    np.testing.assert_allclose(recording.input, rows[:, 3:])
+    np.testing.assert_array_equal(recording.start, system.start())
+    assert np.isnan(recording.states[1:]).all()
+    assert recording.truth == {"kappa_psi": 0.9}
+    window = cut(recording, 0, 30, system, Smoothing(11, 4), derive_velocities=True)
+    np.testing.assert_array_equal(window.start, system.start())
+    np.testing.assert_array_equal(window.observed, recording.observed[:30])
+    assert not window.start_covariance.any()
+
+
+def test_a_model_of_other_links_has_no_truth(file):
+    system = build(Options(links=6))
+    assert read(config(), "0", str(file[0]), system).truth == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"train": [{"run": 0, "frames": [5, 41]}]}, "known at frame 0 alone"),
+        ({"train": [{"run": 0, "frames": [0, 42]}]}, "beyond frame_count"),
+        ({"train": [{"run": 1, "frames": [0, 41]}]}, "run 1 does not exist"),
+    ],
+)
+def test_windows_that_cannot_be_are_refused(changes, words):
+    with pytest.raises(ValueError, match=words):
+        config(**changes)
+
+
+def test_another_system_and_a_strange_parameter_are_refused():
+    with pytest.raises(PdsimError, match="records flexible_loop, not oscillator"):
+        check(config(), oscillator.build(oscillator.Options()))
+    with pytest.raises(PdsimError, match=r"recording\.parameters\.kappa: .*no such parameter"):
+        check(config(parameters={"kappa": 1.0}), build(Options(links=12)))
