@@ -53,14 +53,16 @@ def simulate(options: Simulate, *, trajectories: str, posterior: str, output: st
         for name in data.coords
         if set(data[name].dims) <= {"trajectory", "channel"}
     }
+    with np.errstate(over="ignore"):  # What ran away is not finite in either precision.
+        simulated, fitted = simulated.astype(np.float32), fitted.astype(np.float32)
     result = xr.Dataset(
         {
             "simulated": (
                 ("trajectory", "draw", "time", "channel"),
-                simulated.astype(np.float32),
+                simulated,
                 {"long_name": "D^sim"},
             ),
-            "fitted": (("trajectory", "time", "channel"), fitted.astype(np.float32)),
+            "fitted": (("trajectory", "time", "channel"), fitted),
             "fitted_start": (("trajectory", "state"), fitted_start),
         },
         coords={
