@@ -7,7 +7,7 @@ SNAKEMAKE := $(BIN)/snakemake --profile workflow/profiles/workstation
 FORMATTED := Snakefile workflow/rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo synthetic modes pendulum trusted pendubot robots panda loop bayessim tune calibration test lint bench document lock clean
+.PHONY: help install demo synthetic modes pendulum trusted pendubot robots panda loop bayessim tune calibration test slow lint bench document lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -62,8 +62,11 @@ tune: $(READY) ## Repeat the searches that chose the settings in the config
 calibration: $(READY) ## Check every estimator by simulated data sets; hours
 	$(SNAKEMAKE) calibration
 
-test: $(READY) ## Run the tests
+test: $(READY) ## Run the tests, but for the slow ones
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+slow: $(READY) ## Run the slow tests
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -m slow
 
 lint: $(READY) ## Check style, format and types
 	$(BIN)/ruff check .
