@@ -126,7 +126,7 @@ class LoopTree(Hinges):
             A, P = carry
             B = A @ turned(0, angles[:, 0])
             turn = B @ turned(1, angles[:, 1])
-            along = self.length * turn[:, :, 2]
+            along = fixed(self.length) * turn[:, :, 2]
             own = (jnp.stack([A[:, :, 0], B[:, :, 1]], axis=1), turn, P, P + 0.5 * along)
             return (turn @ bend, P + along), own
 

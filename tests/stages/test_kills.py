@@ -18,6 +18,8 @@ import yaml
 
 from pdsim.runtime.files import read_dataset
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("PDSIM_KILLS", "16"))
 # What an undisturbed run measures differently, too.
 CLOCK = "seconds"

@@ -30,6 +30,8 @@ NEEDED = {"articulated": {"model": str(ARM)}, "flexible_loop": {"links": 6}}
 TRIED = {"articulated": ("implicit_damping",)}
 # Those whose steps are solved for take minutes to compile.
 SLOW = {"flexible_loop": pytest.mark.slow}
+# Systems that solve for a step know it to a tolerance, and differences no better than that allows.
+SOLVED = {"flexible_loop": 1e-4}
 UNITS = {
     "angle": {"rad"},
     "position": {"m"},
@@ -271,7 +273,8 @@ def test_reverse_mode_is_that_of_finite_differences(system):
     found = restore((costs[: flat.size] - costs[flat.size : -1]) / (2 * STEP))
     # Central differences are good to about STEP² = 1e-10 and 1e-16 · cost / STEP = 1e-10.
     for a, b in zip(jax.tree.leaves(gradient), jax.tree.leaves(found), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6 * np.abs(b).max())
+        digits = SOLVED.get(system.name, 1e-6)
+        np.testing.assert_allclose(a, b, rtol=digits, atol=digits * np.abs(b).max())
 
 
 @every_system

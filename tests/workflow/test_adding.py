@@ -8,6 +8,8 @@ import pytest
 
 from pdsim.runtime.files import read_dataset
 
+pytestmark = pytest.mark.slow
+
 EXPERIMENT, RESULTS = "config/experiments/tiny.yaml", "results/quick/tiny"
 LINES = {
     "inference": '        "csvgd",\n',

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 import yaml
+
+pytestmark = pytest.mark.slow
 
 OSCILLATOR = {
     "title": "A mass on a spring",

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # Each job is a number; its files are <number>.asked, .log, .code. The first one is on a node that
 # does nothing, and that the scheduler forgets once there is a file of this name.
 FORGOTTEN = "forgotten"

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 import xarray as xr
 
 from pdsim.runtime.files import read_dataset
+
+pytestmark = pytest.mark.slow
 
 RUN = "csvgd_multiple/seed0"
 

@@ -1,7 +1,10 @@
 """The quick pipeline on the real recordings, from raw files to report."""
 
 import pandas as pd
+import pytest
 import yaml
+
+pytestmark = pytest.mark.slow
 
 
 def test_quick_calibrated_pendulum(project, ibm_dir):

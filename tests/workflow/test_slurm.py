@@ -18,6 +18,8 @@ import yaml
 
 from pdsim.runtime.files import read_dataset
 
+pytestmark = pytest.mark.slow
+
 # Status is asked of the queue: the node has no accounting. Ten seconds more go by before each
 # question that brings no news: 6, 22 and 48 s after a submission.
 OPTIONS = (
