@@ -26,10 +26,10 @@ from pydantic import Field, model_validator
 
 from pdsim.config.section import Count, Section
 from pdsim.recordings.camera import TRUTH_FILE, made
-from pdsim.recordings.recording import Recording, unsmoothed
+from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
+from pdsim.recordings.simulated import read_log
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_text, sha256
 from pdsim.systems.system import System
 
 __all__ = ["Config", "channels", "check", "files", "made", "make", "read", "truths"]
@@ -109,30 +109,16 @@ def files(config: Config, folder: str) -> dict[str, str]:
 
 def read(config: Config, run: str, path: str, system: System) -> Recording:
     """Read a run; its start is known, and so is the truth where the model has as many links."""
-    try:
-        table = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
-    except (OSError, ValueError) as error:
-        raise PdsimError(f"{path}: cannot be read: {error}; record it again") from error
-    count = len(system.channels)
-    recording = unsmoothed(
-        run,
-        1 / config.rate_hz,
-        table[:, :count],
-        table[:, count:],
-        len(system.state),
-        source=path,
-        sha256=sha256(path),
-    )
+    recording = read_log(run, path, system, 1 / config.rate_hz)
     states = recording.states.copy()
     states[0] = system.start()  # type: ignore[attr-defined]
     same = config.links == system.mechanics.links  # type: ignore[attr-defined]
-    truth = json.loads(read_text(Path(path).with_name(TRUTH_FILE))) if same else {}
     return replace(
         recording,
         states=states,
         start=states[0],
         start_covariance=np.zeros((states.shape[1],) * 2),
-        truth=truth,
+        truth=recording.truth if same else {},
     )
 
 

@@ -107,7 +107,16 @@ def files(config: Config, folder: str) -> dict[str, str]:
 
 
 def read(config: Config, run: str, path: str, system: System) -> Recording:
-    """Read a run: its channels, NaN where nothing was measured, and its inputs."""
+    """Read a run: its channels, NaN where nothing was measured, its inputs and the truth."""
+    return read_log(run, path, system, 1 / config.rate_hz)
+
+
+def read_log(run: str, path: str, system: System, frame_time: float) -> Recording:
+    """Read a table of channels and inputs, and the truth that stands beside it.
+
+    Raises:
+        PdsimError: the table cannot be read.
+    """
     try:
         table = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
     except (OSError, ValueError) as error:
@@ -115,7 +124,7 @@ def read(config: Config, run: str, path: str, system: System) -> Recording:
     count = len(system.channels)
     recording = unsmoothed(
         run,
-        1 / config.rate_hz,
+        frame_time,
         table[:, :count],
         table[:, count:],
         len(system.state),
