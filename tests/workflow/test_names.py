@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 TOUCH = "$(touch x)"
 
 

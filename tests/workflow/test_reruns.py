@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 EXPERIMENT = "config/experiments/tiny.yaml"
 PLOTS = {
     "plot_density",
