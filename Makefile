@@ -47,10 +47,10 @@ pendubot: $(READY) ## Run three estimators on a robot with two motors (tables in
 robots: $(READY) ## Estimate a pendubot from its URDF and a real Panda from its torques (tables as for pendubot)
 	$(SNAKEMAKE) robots
 
-panda: $(READY) ## Run all estimators on an arm that shakes a box, in two phases; hours
+panda: $(READY) ## Run all estimators on an arm that shakes a box, in two phases
 	$(SNAKEMAKE) panda
 
-loop: $(READY) ## Identify a flexible loop in the hand of an arm; an hour
+loop: $(READY) ## Identify a flexible loop in the hand of an arm
 	$(SNAKEMAKE) loop
 
 bayessim: $(READY) ## Train BayesSim's likelihood-free variants where an experiment has them
