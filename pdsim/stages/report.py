@@ -16,10 +16,11 @@ from pdsim.identity import Identity
 from pdsim.metrics.long_format import read_metrics
 from pdsim.posterior import read_draws
 from pdsim.report.numbers import (
-    combination_lines,
     noise_text,
     parameter_lines,
     prior_draws,
+    quantile_lines,
+    single_text,
     start_lines,
 )
 from pdsim.report.page import Picture, render
@@ -86,7 +87,11 @@ def write_report(
                     space, read_draws(path, space), truth, prior_draws(path, space)
                 ),
                 "compared": prior_draws(path, space) is not None,
-                "combinations": combination_lines(path),
+                "combinations": quantile_lines(path, "combinations"),
+                "single": [
+                    line for line in quantile_lines(path, "single") if line.name != "effective"
+                ],
+                "single_text": single_text(path),
                 "noise": noise_text(path, _window(root, data)),
                 "truth": of_truth(_ranks(table, root)),
                 "summary": _posterior_summary(path, root),
