@@ -198,7 +198,9 @@ def figure_files(experiment, kept=lambda name: True):
             continue
         if not figure.of_each_run:
             if figure.applies(setup, budget, None):
-                files.append(f"{RESULTS}/{experiment}/figures/{name}.{figure.suffixes[0]}")
+                files.append(
+                    f"{RESULTS}/{experiment}/figures/{name}.{figure.suffixes[0]}"
+                )
             continue
         files += [
             f"{RESULTS}/{experiment}/{run.identity.run}/seed{seed}/{name}.{figure.suffixes[0]}"
