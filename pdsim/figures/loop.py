@@ -21,15 +21,16 @@ def draw(request: Request) -> None:
     """Draw a 3-D picture of each moment."""
     found = shapes(request)
     plt = style.apply()
-    figure = plt.figure(figsize=(10.5, 4.2))
+    figure = plt.figure(figsize=(10.5, 4.4))
+    figure.set_layout_engine("none")
     for number, (name, frame) in enumerate(moments(found).items()):
-        axes = figure.add_subplot(1, 3, number + 1, projection="3d")
+        axes = figure.add_axes((number / 3, 0.1, 0.31, 0.8), projection="3d")
         stage(axes, found)
         if frame:
             for side in found.sides[0]:
                 axes.plot(*side.T, color="0.75", linewidth=1.0)
         paint(axes, found, frame)
-        axes.set_title(f"{name}, {found.time[frame]:.2f} s")
+        axes.set_title(f"{name}, {found.time[frame]:.2f} s", y=0.98)
     handles = [
         plt.Line2D([], [], color="0.5", linewidth=3, label="arm"),
         plt.Line2D([], [], color=SIDES[0], label="loop, left side"),
@@ -37,7 +38,7 @@ def draw(request: Request) -> None:
         plt.Line2D([], [], color="black", marker="s", linestyle="", label="clamp"),
         plt.Line2D([], [], color="0.75", linewidth=1.0, label="loop at the start"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=5)
+    figure.legend(handles=handles, loc="lower center", ncols=5)
     style.title(figure, f"{request.title} (training run {found.run})")
     style.save(figure, request.stem)
 

@@ -19,8 +19,9 @@ def draw(request: Request) -> None:
 
     found = shapes(request)
     plt = style.apply()
-    figure = plt.figure(figsize=(4.2, 4.4), layout="none")
-    axes = figure.add_axes((0.0, 0.02, 0.97, 0.86), projection="3d")
+    figure = plt.figure(figsize=(4.4, 4.4))
+    figure.set_layout_engine("none")
+    axes = figure.add_axes((0.0, 0.05, 0.93, 0.84), projection="3d")
     stage(axes, found)
     style.title(figure, f"{request.title} (training run {found.run})")
     step = max(round(_EVERY / (found.time[1] - found.time[0])), 1)

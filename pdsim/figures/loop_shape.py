@@ -104,8 +104,9 @@ def stage(axes: Any, found: Shapes) -> None:
         xlim=(low[0] - room, high[0] + room), ylim=(low[1] - room, high[1] + room),
         zlim=(low[2] - room, high[2] + room),
     )  # fmt: skip
-    axes.set_aspect("equal")
+    axes.set_box_aspect(high - low + 2 * room, zoom=0.93)
     axes.locator_params(nbins=4)
+    axes.tick_params(pad=0)
     axes.view_init(elev=15, azim=-30)
 
 
