@@ -1,0 +1,205 @@
+"""The flexible loop: what the experiments found, and what each error of the sensors does.
+
+    python benchmarks/flexible_loop_results.py   # after snakemake loop; some minutes
+
+Writes CSV files into ``results/benchmarks``, which were copied to ``docs/results``:
+
+- ``loop_found.csv``: stiffnesses and costs of the point estimators, the paper's beside them.
+- ``loop_posterior.csv``: the draws of ``loop_posterior`` against its likelihood on a grid.
+- ``loop_noise.csv``: the cost at the truth under one error after the other.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from flexible_loop import FRAME_TIME, FRAMES, NOMINAL, driven, recorded, write
+
+EXPERIMENTS = {
+    "loop_exact": "12 links, exact",
+    "loop_exact_6": "6 links, exact",
+    "loop_realistic": "12 links, realistic",
+    "loop_mismatch": "6 links, mismatch",
+}
+METHODS = {"steepest_descent_single": "steepest descent", "gauss_newton_single": "Gauss–Newton"}
+# Of the paper, whose recordings are not public.
+PUBLISHED = {
+    "12 links, the paper": {
+        "kappa_theta": 4.45252,
+        "kappa_psi": 0.96969,
+        "cost_start": 2.13506,
+        "cost": 1.106741,
+        "slope": 0.001138,
+        "iterations": 75,
+        "minutes": 219.05,
+    },
+    "6 links, the paper": {"cost": 1.54588, "iterations": 75, "minutes": 61.01},
+}
+# Grid of the posterior: points along each axis of the curvature, and how far it goes [deviations].
+POINTS, REACH = 41, 5.0
+
+
+def found():
+    """What the point estimators found, beside the paper's numbers."""
+    import pandas as pd
+
+    from pdsim.config.experiment import load_experiment
+    from pdsim.runtime.files import read_dataset
+
+    rows = {}
+    for name, title in EXPERIMENTS.items():
+        experiment = load_experiment(f"config/experiments/{name}.yaml")
+        deviation = next(iter(experiment.likelihood.noise.values()))
+        # In nats, of observations that are met exactly.
+        observations = 3 * (experiment.recording.frame_count - 1)
+        peak = -observations * np.log(deviation * np.sqrt(2 * np.pi))
+        for run, method in METHODS.items():
+            folder = Path("results") / name / run / "seed0"
+            if not (folder / "posterior.nc").exists():
+                print(f"{folder}: no posterior.nc; left out")
+                continue
+            history = read_dataset(folder / "posterior.nc", "history")
+            convergence = read_dataset(folder / "posterior.nc", "convergence")
+            # What is left of a perfect fit is rounding.
+            costs = np.maximum(2 * deviation**2 * (peak - history["log_likelihood"].values), 0.0)
+            row = {key: float(convergence["optimum"].values[i]) for i, key in enumerate(NOMINAL)}
+            for i, key in enumerate(NOMINAL):
+                row[f"deviation_{key}"] = float(convergence["deviation"].values[i])
+            if experiment.recording.links == experiment.simulator.options["links"]:
+                away = np.array([row[key] - value for key, value in NOMINAL.items()])
+                for key, error in zip(NOMINAL, away, strict=True):
+                    row[f"error_{key}"] = 100 * error / NOMINAL[key]
+                covariance = [convergence[f"covariance_{key}"].values for key in NOMINAL]
+                row["distance"] = float(np.sqrt(away @ np.linalg.solve(covariance, away)))
+            row |= {"cost_start": costs[0], "cost": costs[-1], "iterations": len(costs)}
+            if "slope" in history:
+                row["slope"] = float(history["slope"].values[-1])
+            table = pd.read_csv(folder / "benchmarks/infer.tsv", sep="\t")
+            row["minutes"] = float(table["cpu_time"].iloc[-1]) / 60
+            rows[f"{title}, {method}"] = row
+    write("loop_found.csv", rows | PUBLISHED)
+
+
+def posterior():
+    """Draws against the likelihood on a grid about the optimum, along the axes of its curvature."""
+    import jax
+    import jax.numpy as jnp
+
+    from pdsim.config.experiment import load_experiment
+    from pdsim.inference.point import position_of
+    from pdsim.likelihood.build import build_problem
+    from pdsim.posterior import read_draws
+    from pdsim.runtime.files import read_dataset
+    from pdsim.systems.simulator import build_simulator
+
+    name = "loop_posterior"
+    experiment = load_experiment(f"config/experiments/{name}.yaml")
+    simulator = build_simulator(experiment.simulator)
+    data = read_dataset(f"results/{name}/trajectories.nc")
+    problem = build_problem(simulator, experiment.likelihood, data, "single", "float64")
+    space, folder = simulator.space, Path("results") / name
+    told = read_dataset(folder / "gauss_newton_single/seed0/posterior.nc", "convergence")
+    optimum = told["optimum"].values
+    covariance = np.stack([told[f"covariance_{key}"].values for key in NOMINAL])
+    values, axes = np.linalg.eigh(covariance)
+    ticks = np.linspace(-REACH, REACH, POINTS)
+    places = np.stack(np.meshgrid(ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 2)
+    points = optimum + (places * np.sqrt(values)) @ axes.T
+
+    @jax.jit
+    def density(x):
+        return problem.evaluate(position_of(problem, x))[0][0] + space.log_prior(x)
+
+    coordinates = np.asarray(space.to_coordinates(points))
+    inside = ((coordinates >= 0) & (coordinates <= 1)).all(axis=1)
+    log = np.array(
+        [
+            float(density(jnp.asarray(x))) if i else -np.inf
+            for x, i in zip(coordinates, inside, strict=True)
+        ]
+    )
+    weights = np.exp(log - log.max())
+    weights /= weights.sum()
+    edge = (np.abs(places) == REACH).any(axis=1)
+
+    def moments(points, weights):
+        mean = weights @ points
+        spread = (weights * (points - mean).T) @ (points - mean)
+        return mean, spread
+
+    def row(mean, spread):
+        sd = np.sqrt(np.diag(spread))
+        away = mean - exact[0]
+        out = {f"mean_{key}": mean[i] for i, key in enumerate(NOMINAL)}
+        out |= {f"deviation_{key}": sd[i] for i, key in enumerate(NOMINAL)}
+        out["correlation"] = spread[0, 1] / sd.prod()
+        out["away"] = np.sqrt(away @ np.linalg.solve(exact[1], away))
+        # Area of the ellipse over the exact one's.
+        out["area"] = np.sqrt(np.linalg.det(spread) / np.linalg.det(exact[1]))
+        return {key: float(value) for key, value in out.items()}
+
+    exact = moments(points, weights)
+    rows = {"grid": row(*exact) | {"edge": float(weights[edge].sum())}}
+    rows["curvature at the optimum"] = row(optimum, covariance)
+    for run in ("csvgd_single", "svgd_single"):
+        draws = read_draws(folder / run / "seed0/posterior.nc", space)
+        rows[f"`{run.removesuffix('_single')}`"] = row(
+            *moments(draws, np.full(len(draws), 1 / len(draws)))
+        ) | {"draws": float(len(draws))}
+    truth = np.array([*NOMINAL.values()])
+    away = truth - exact[0]
+    rows["grid"]["truth"] = float(np.sqrt(away @ np.linalg.solve(exact[1], away)))
+    write("loop_posterior.csv", rows)
+
+
+def noise():
+    """What each error of the sensors makes of the cost at the truth, 12 links."""
+    import jax
+    import jax.numpy as jnp
+
+    from pdsim.variational.simulate import simulate
+
+    system, values, hand, inputs = recorded(12)
+    loop, steps = system.mechanics, FRAMES - 1
+    q = jnp.asarray(loop.start)
+
+    @jax.jit
+    def run(inputs):
+        motion, _ = simulate(loop, q, 0 * q, driven(inputs[:-1]), values, FRAME_TIME, steps=steps)
+        return jax.vmap(loop.hand)(motion.q)
+
+    seen, shaken = recorded(12, angle_noise=1.5e-3)[2:]
+    angle, rate = inputs.copy(), inputs.copy()
+    angle[:, 7:14], rate[:, 14:] = shaken[:, 7:14], shaken[:, 14:]
+    other = {"substeps": 4, "mass_spread": 0.05}
+    torque, bias = {"torque_noise": 0.01}, {"torque_bias": 0.3}
+    cases = {
+        "none": (hand, inputs),
+        "unequal masses, four steps to a frame": recorded(12, **other)[2:],
+        "angles 1.5 mrad": (seen, shaken),
+        "the same, in what is seen of the hand": (seen, inputs),
+        "the same, in the drive": (hand, shaken),
+        "of that, the angles": (hand, angle),
+        "of that, their differences": (hand, rate),
+        "torques 1 %": recorded(12, **torque)[2:],
+        "torques, a constant 0.3 N m": recorded(12, **bias)[2:],
+        "all": recorded(12, angle_noise=1.5e-3, **other, **torque, **bias)[2:],
+    }
+    rows = {}
+    for name, (hand, inputs) in cases.items():
+        away = np.asarray(run(jnp.asarray(inputs))) - hand[1:]
+        rows[name] = {
+            "cost": float((away**2).sum()),
+            "deviation": 1e3 * float(away.std(axis=0).max()),
+            "offset": 1e3 * float(np.abs(away.mean(axis=0)).max()),
+        }
+    write("loop_noise.csv", rows)
+
+
+if __name__ == "__main__":
+    from pdsim.runtime import device
+
+    device.configure("float64")
+    parts = {"found": found, "posterior": posterior, "noise": noise}
+    for name in sys.argv[1:] or parts:
+        parts[name]()
