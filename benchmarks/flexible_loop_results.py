@@ -7,9 +7,11 @@ Writes CSV files into ``results/benchmarks``, which were copied to ``docs/result
 - ``loop_found.csv``: stiffnesses and costs of the point estimators, the paper's beside them.
 - ``loop_posterior.csv``: the draws of ``loop_posterior`` against its likelihood on a grid.
 - ``loop_noise.csv``: the cost at the truth under one error after the other.
+- ``loop_spread.csv``: how far estimates of ``loop_realistic`` scatter, beside their curvature.
 """
 
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +39,9 @@ PUBLISHED = {
 }
 # Grid of the posterior: points along each axis of the curvature, and how far it goes [deviations].
 POINTS, REACH = 41, 5.0
+# What differs of the loop that is recorded; how often errors are drawn.
+OTHERWISE = {"substeps": 4, "mass_spread": 0.05}
+DRAWS = 40
 
 
 def found():
@@ -152,30 +157,41 @@ def posterior():
     write("loop_posterior.csv", rows)
 
 
-def noise():
-    """What each error of the sensors makes of the cost at the truth, 12 links."""
+@cache
+def simulated():
+    """12 links, and a function of inputs (frame, 21) and stiffnesses: the hand (frame − 1, 3)."""
     import jax
     import jax.numpy as jnp
 
+    from pdsim.systems.flexible_loop import Options, build
     from pdsim.variational.simulate import simulate
 
-    system, values, hand, inputs = recorded(12)
+    system = build(Options(links=12))
+    values = {name: parameter.default for name, parameter in system.parameters.items()}
     loop, steps = system.mechanics, FRAMES - 1
     q = jnp.asarray(loop.start)
 
     @jax.jit
-    def run(inputs):
-        motion, _ = simulate(loop, q, 0 * q, driven(inputs[:-1]), values, FRAME_TIME, steps=steps)
+    def run(inputs, kappa):
+        rho = values | dict(zip(NOMINAL, kappa, strict=True))
+        motion, _ = simulate(loop, q, 0 * q, driven(inputs[:-1]), rho, FRAME_TIME, steps=steps)
         return jax.vmap(loop.hand)(motion.q)
 
+    truth = tuple(NOMINAL.values())
+    return loop, lambda inputs, kappa=truth: np.asarray(run(inputs, kappa))
+
+
+def noise():
+    """What each error of the sensors makes of the cost at the truth, 12 links."""
+    _, run = simulated()
+    _, _, hand, inputs = recorded(12)
     seen, shaken = recorded(12, angle_noise=1.5e-3)[2:]
     angle, rate = inputs.copy(), inputs.copy()
     angle[:, 7:14], rate[:, 14:] = shaken[:, 7:14], shaken[:, 14:]
-    other = {"substeps": 4, "mass_spread": 0.05}
     torque, bias = {"torque_noise": 0.01}, {"torque_bias": 0.3}
     cases = {
         "none": (hand, inputs),
-        "unequal masses, four steps to a frame": recorded(12, **other)[2:],
+        "unequal masses, four steps to a frame": recorded(12, **OTHERWISE)[2:],
         "angles 1.5 mrad": (seen, shaken),
         "the same, in what is seen of the hand": (seen, inputs),
         "the same, in the drive": (hand, shaken),
@@ -183,11 +199,11 @@ def noise():
         "of that, their differences": (hand, rate),
         "torques 1 %": recorded(12, **torque)[2:],
         "torques, a constant 0.3 N m": recorded(12, **bias)[2:],
-        "all": recorded(12, angle_noise=1.5e-3, **other, **torque, **bias)[2:],
+        "all": recorded(12, angle_noise=1.5e-3, **OTHERWISE, **torque, **bias)[2:],
     }
     rows = {}
     for name, (hand, inputs) in cases.items():
-        away = np.asarray(run(jnp.asarray(inputs))) - hand[1:]
+        away = run(inputs) - hand[1:]
         rows[name] = {
             "cost": float((away**2).sum()),
             "deviation": 1e3 * float(away.std(axis=0).max()),
@@ -196,10 +212,58 @@ def noise():
     write("loop_noise.csv", rows)
 
 
+def spread():
+    """How far estimates of ``loop_realistic`` scatter when its errors are drawn, to first order.
+
+    With e the misfit of the hand at the truth and S its slopes, least squares misses the truth by
+    −(SᵀS)⁻¹ Sᵀ e. The masses of the links stay as they are.
+    """
+    import jax
+
+    from pdsim.runtime.files import read_dataset
+    from pdsim.systems.loop_mechanics import ARM, POSTURE
+
+    loop, run = simulated()
+    _, _, _, inputs = recorded(12, **OTHERWISE)
+    torque, rate = inputs[:, :ARM], inputs[:-1, 2 * ARM :]
+    b = np.array(POSTURE) + np.concatenate([np.zeros((1, ARM)), rate.cumsum(axis=0)]) * FRAME_TIME
+    hand = jax.jit(jax.vmap(lambda b: loop.hand(jax.numpy.asarray(loop.start).at[:ARM].set(b))))
+    truth, step = np.array([*NOMINAL.values()]), 1e-3
+    ends = [[run(inputs, tuple(truth + s * step * e)) for s in (1, -1)] for e in np.eye(2)]
+    S = np.stack([(above - below).ravel() / (2 * step) for above, below in ends], axis=1)
+    missed = []
+    for seed in range(1, DRAWS + 1):
+        rng = np.random.default_rng(seed)
+        angle = b + 1.5e-3 * rng.normal(size=b.shape)
+        felt = torque * (1 + 0.01 * rng.normal(size=torque.shape)) + 0.3 * rng.normal(size=ARM)
+        drive = [felt[:-1], (angle[1:] + angle[:-1]) / 2, np.diff(angle, axis=0) / FRAME_TIME]
+        shaken = np.concatenate(drive, axis=1)
+        shaken = np.concatenate([shaken, shaken[-1:]])
+        e = (run(shaken) - np.asarray(hand(angle))[1:]).ravel()
+        missed.append(-np.linalg.lstsq(S, e, rcond=None)[0])
+    missed = np.array(missed)
+    told = read_dataset(
+        "results/loop_realistic/gauss_newton_single/seed0/posterior.nc", "convergence"
+    )
+    away = told["optimum"].values - truth
+    curvature = np.stack([told[f"covariance_{key}"].values for key in NOMINAL])
+    rows = {}
+    scattered = np.cov(missed, rowvar=False)
+    for name, mean, covariance in (
+        ("curvature at the optimum", np.zeros(2), curvature),
+        (f"{DRAWS} draws of the errors", missed.mean(axis=0), scattered),
+    ):
+        d = away - mean
+        rows[name] = {f"mean_{key}": mean[i] for i, key in enumerate(NOMINAL)}
+        rows[name] |= {f"deviation_{k}": np.sqrt(covariance[i, i]) for i, k in enumerate(NOMINAL)}
+        rows[name]["distance"] = float(np.sqrt(d @ np.linalg.solve(covariance, d)))
+    write("loop_spread.csv", rows)
+
+
 if __name__ == "__main__":
     from pdsim.runtime import device
 
     device.configure("float64")
-    parts = {"found": found, "posterior": posterior, "noise": noise}
+    parts = {"found": found, "posterior": posterior, "noise": noise, "spread": spread}
     for name in sys.argv[1:] or parts:
         parts[name]()
