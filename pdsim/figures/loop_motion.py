@@ -35,7 +35,7 @@ def draw(request: Request) -> None:
         return shown
 
     motion = FuncAnimation(figure, picture, frames=range(0, len(found.time), step))
-    writer = PillowWriter(fps=_FASTER / _EVERY)
+    writer = PillowWriter(fps=round(_FASTER / _EVERY))
     write_atomically(f"{request.stem}.gif", partial(motion.save, writer=writer, dpi=_DPI))
     plt.close(figure)
 

@@ -87,7 +87,9 @@ def shapes(request: Request) -> Shapes:
     data = read_dataset(request.files["trajectories"][0])
     draws = read_draws(request.files["posterior"][0], simulator.space)
     q = configurations(simulator, data, np.median(draws, axis=0))
-    arm, sides = jax.jit(jax.vmap(lambda q: lines(simulator.system, q)))(jnp.asarray(q))
+    system = simulator.system
+    assert isinstance(system, FlexibleLoop)
+    arm, sides = jax.jit(jax.vmap(lambda q: lines(system, q)))(jnp.asarray(q))
     time = float(data.attrs["frame_time"]) * np.arange(len(q))
     run = str(select(data, "train")["run"].values[0])
     return Shapes(np.asarray(arm), np.asarray(sides), q[:, ARM - 1], time, run)

@@ -47,7 +47,7 @@ def simulate(options: Simulate, *, trajectories: str, posterior: str, output: st
         np.where(np.isfinite(spread) & (spread > 0), spread, 1.0),
         is_position(data),
         frames,
-        ~data["start_covariance"].values.any(axis=(1, 2)),
+        np.asarray((data["start_covariance"].values == 0).all(axis=(1, 2))),
     )
     coords = {
         name: data[name]
