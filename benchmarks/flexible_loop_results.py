@@ -38,7 +38,7 @@ PUBLISHED = {
     "6 links, the paper": {"cost": 1.54588, "iterations": 75, "minutes": 61.01},
 }
 # Grid of the posterior: points along each axis of the curvature, and how far it goes [deviations].
-POINTS, REACH = 41, 5.0
+POINTS, REACH = 21, 4.0
 # What differs of the loop that is recorded; how often errors are drawn.
 OTHERWISE = {"substeps": 4, "mass_spread": 0.05}
 DRAWS = 40
@@ -93,8 +93,8 @@ def posterior():
     import jax.numpy as jnp
 
     from pdsim.config.experiment import load_experiment
-    from pdsim.inference.point import position_of
     from pdsim.likelihood.build import build_problem
+    from pdsim.likelihood.problem import Position
     from pdsim.posterior import read_draws
     from pdsim.runtime.files import read_dataset
     from pdsim.systems.simulator import build_simulator
@@ -113,18 +113,18 @@ def posterior():
     places = np.stack(np.meshgrid(ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 2)
     points = optimum + (places * np.sqrt(values)) @ axes.T
 
+    shooting = problem.start_shooting()[None]
+
     @jax.jit
     def density(x):
-        return problem.evaluate(position_of(problem, x))[0][0] + space.log_prior(x)
+        position = Position(x, jnp.broadcast_to(shooting, (len(x), *shooting.shape[1:])))
+        return problem.evaluate(position)[0] + space.log_prior(x)
 
     coordinates = np.asarray(space.to_coordinates(points))
     inside = ((coordinates >= 0) & (coordinates <= 1)).all(axis=1)
-    log = np.array(
-        [
-            float(density(jnp.asarray(x))) if i else -np.inf
-            for x, i in zip(coordinates, inside, strict=True)
-        ]
-    )
+    # A row of the grid at a time.
+    rows_of = jnp.asarray(np.clip(coordinates, 0, 1)).reshape(POINTS, POINTS, 2)
+    log = np.where(inside, np.concatenate([np.asarray(density(row)) for row in rows_of]), -np.inf)
     weights = np.exp(log - log.max())
     weights /= weights.sum()
     edge = (np.abs(places) == REACH).any(axis=1)
@@ -149,7 +149,11 @@ def posterior():
     rows = {"grid": row(*exact) | {"edge": float(weights[edge].sum())}}
     rows["curvature at the optimum"] = row(optimum, covariance)
     for run in ("csvgd_single", "svgd_single"):
-        draws = read_draws(folder / run / "seed0/posterior.nc", space)
+        path = folder / run / "seed0/posterior.nc"
+        if not path.exists():
+            print(f"{path}: no such file; left out")
+            continue
+        draws = read_draws(path, space)
         rows[f"`{run.removesuffix('_single')}`"] = row(
             *moments(draws, np.full(len(draws), 1 / len(draws)))
         ) | {"draws": float(len(draws))}
