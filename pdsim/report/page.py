@@ -16,6 +16,10 @@ class Picture(NamedTuple):
     path: str
 
     @property
+    def kind(self) -> str:
+        return Path(self.path).suffix.removeprefix(".")
+
+    @property
     def data(self) -> str:
         return base64.b64encode(Path(self.path).read_bytes()).decode()
 

@@ -51,7 +51,7 @@ def write_report(
 
     Args:
         posteriors: posterior files of all runs and seeds.
-        figures: PNG files, ``figures/<kind>.png`` or ``<run>/seed<k>/<kind>.png``.
+        figures: pictures, ``figures/<kind>.<suffix>`` or ``<run>/seed<k>/<kind>.<suffix>``.
     """
     table, unit, published = read_metrics(metrics), options.unit, options.paper_table
     data = read_dataset(trajectories)
