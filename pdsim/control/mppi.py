@@ -224,9 +224,7 @@ def control_step(
         decision = Decision(chosen[0], tested_safety[0], jnp.zeros((), bool))
         return Plan(chosen, chosen), decision
     assumed = score(outcome.assumed[count:], planner.risk)
-    robust = mean(
-        groups[1], weights(-jnp.clip(assumed, -_LARGE, _LARGE), task.robust_temperature)
-    )
+    robust = mean(groups[1], weights(-jnp.clip(assumed, -_LARGE, _LARGE), task.robust_temperature))
     best = jnp.argmin(tested_cost)
     nominal, safety = jnp.stack(candidates)[best], tested_safety[best]
     fallback = ~(safety > 0)

@@ -9,19 +9,26 @@ import jinja2
 
 
 class Picture(NamedTuple):
-    """A figure and how to read it."""
+    """A figure and how to read it.
+
+    Attributes:
+        kind: of image, png or gif.
+    """
 
     title: str
     caption: str
     path: str
+    kind: str = "png"
 
     @property
     def data(self) -> str:
         return base64.b64encode(Path(self.path).read_bytes()).decode()
 
 
-def render(context: dict[str, Any], pictures: Sequence[Picture]) -> str:
-    """Fill the template."""
+def render(
+    context: dict[str, Any], pictures: Sequence[Picture], template: str = "page.html.jinja"
+) -> str:
+    """Fill a template of this folder."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -29,4 +36,4 @@ def render(context: dict[str, Any], pictures: Sequence[Picture]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html.jinja").render(pictures=pictures, **context)
+    return environment.get_template(template).render(pictures=pictures, **context)

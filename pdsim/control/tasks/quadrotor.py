@@ -1,7 +1,7 @@
 """A planar quadrotor flies a circle that a ceiling cuts; mass and inertia are unknown.
 
-The circle has its centre at (0, 1) m. The ceiling is below its top, so it cannot be flown whole: the
-circle clipped at 1.4 m has an RMSE of 0.143 m by itself. A vehicle of half the nominal mass can
+The circle has its centre at (0, 1) m. The ceiling is below its top, so it cannot be flown whole:
+clipped at 1.4 m it has an RMSE of 0.143 m by itself. A vehicle of half the nominal mass can
 accelerate downward by 1.46 m/s² at most while it is level, since its rotors never stop; R ω² must
 stay below that, or light vehicles cannot follow.
 
