@@ -67,13 +67,12 @@ def _files(parser: argparse.ArgumentParser, *names: str) -> None:
 _CONTROL = """\
 The stages of an experiment of kind control, by hand:
 
-  pdsim control        config/experiments/quadrotor_circle.yaml --controller prmppi \\
-                       --budget smoke --output prmppi.nc
-  pdsim control-table  config/experiments/quadrotor_circle.yaml --logs *.nc --folder tables
-  pdsim control-plot   laps config/experiments/quadrotor_circle.yaml --file tables/laps.csv --stem laps
-  pdsim control-plot   path config/experiments/quadrotor_circle.yaml --file prmppi.nc --stem path
-  pdsim control-report config/experiments/quadrotor_circle.yaml --logs *.nc --figures *.png *.gif \\
-                       --output report.html
+  E=config/experiments/quadrotor_circle.yaml
+  pdsim control        $E --controller prmppi --budget smoke --output prmppi.nc
+  pdsim control-table  $E --logs *.nc --folder tables
+  pdsim control-plot   laps $E --file tables/laps.csv --stem laps
+  pdsim control-plot   path $E --file prmppi.nc --stem path
+  pdsim control-report $E --logs *.nc --figures *.png *.gif --output report.html
 
 control-table needs the log of every controller of the experiment. A job of `control` that is
 killed goes on, when it is run again, from the checkpoint beside its output.

@@ -10,8 +10,8 @@ from pdsim.figures import control_scene, style
 from pdsim.runtime.files import write_atomically
 
 CAPTION = (
-    "One simulation at twice its speed: the path of the last three seconds, and the particles of the "
-    "belief over the nominal values. The vehicle is orange while the robust plan is applied."
+    "One simulation at twice its speed: the path of the last three seconds, and the particles of "
+    "the belief over the nominal values. The vehicle is orange while the robust plan is applied."
 )
 # Control steps between two frames, and frames in a second of the film.
 _EVERY, _RATE = 10, 10

@@ -7,8 +7,8 @@ import pandas as pd
 from pdsim.figures import style
 
 CAPTION = (
-    "Each controller's mean over the simulations, with one standard deviation to both sides, lap by "
-    "lap. Left: error of the path. Right: parameter accuracy at the end of the lap, of the "
+    "Each controller's mean over the simulations, with one standard deviation to both sides, lap "
+    "by lap. Left: error of the path. Right: parameter accuracy at the end of the lap, of the "
     "controllers that learn."
 )
 _COLOURS = ("#08519c", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#666666", "#a6761d", "#17becf")

@@ -58,10 +58,9 @@ def belief_axes(axis, task, log: xr.Dataset, simulation: int) -> None:
     margin = 0.15 * (upper - lower)
     axis.set_xlim(lower[0] - margin[0], upper[0] + margin[0])
     axis.set_ylim(lower[1] - margin[1], upper[1] + margin[1])
-    for name, setter in zip(
-        log["parameter"].values, (axis.set_xlabel, axis.set_ylabel), strict=True
-    ):
-        setter(f"{style.plain(str(name))} / nominal")
+    first, second = (f"{style.plain(str(name))} / nominal" for name in log["parameter"].values)
+    axis.set_xlabel(first)
+    axis.set_ylabel(second)
 
 
 def particles(log: xr.Dataset, task, simulation: int, step: int) -> np.ndarray:

@@ -136,7 +136,7 @@ def _batch_seconds(controller: Controller, seed: int, simulations, steps: int, w
 
 
 def _dataset(task, truth: np.ndarray, history: dict, attributes: dict) -> xr.Dataset:
-    """The log: dims (simulation, step, …); ``state`` is x_{t+1}, ``reference`` of the same times."""
+    """The log: dims (simulation, step, …); ``state`` and ``reference`` are after each step."""
     steps = len(history["state"])
     within = np.arange(steps) % task.lap_steps
     after = jnp.asarray((within + 1) * task.control_time)

@@ -31,9 +31,9 @@ _PUBLISHED = (
     Column("published_step", "step [ms]"),
 )
 NOTE = (
-    "Mean ± standard deviation over the simulations, which are the same for every controller; safe: "
-    "simulations that never left the safe set and never crashed, with Wilson's 95 % interval. A "
-    "controller that cuts through what is forbidden can have the smallest RMSE, so it is read "
+    "Mean ± standard deviation over the simulations, which are the same for every controller; "
+    "safe: simulations that neither left the safe set nor crashed, with Wilson's interval (95 %). "
+    "A controller that cuts through what is forbidden can have the smallest RMSE, so it is read "
     "together with the share of safe simulations. PA (parameter accuracy): over the width of the "
     "prior, and over the true value. R covers: share of the control steps on the nominal plan, the "
     "vehicle not crashed, in which that plan's roll-out with the true parameters, or with one more "

@@ -21,7 +21,7 @@ def task(request):
 def grid_posterior():
     """Function: mean and deviation of y under a uniform prior over θ, from all transitions."""
 
-    def solve(task, transitions, size=161, refinements=3):
+    def solve(task, transitions, size=61, refinements=3):
         lower, upper = (bound / task.nominal for bound in task.bounds)
         limits = np.log(lower), np.log(upper)
         low, high = limits
