@@ -28,7 +28,7 @@ def test_accuracy_over_the_prior_s_width():
 
 def test_wilson_s_interval():
     share = wilson(10, 10)
-    assert (share.value, share.highest) == (1.0, 1.0)
+    assert (share.value, share.highest) == pytest.approx((1.0, 1.0))
     assert share.lowest == pytest.approx(0.7225, abs=1e-4)
     share = wilson(5, 10)
     assert (share.lowest, share.highest) == pytest.approx((0.2366, 0.7634), abs=1e-4)
