@@ -117,7 +117,7 @@ class Particles:
     task: Task
     count: int = 64
     iterations: int = 20
-    step: float = 0.5
+    step: float = 1.0
     density: Density = "null_drift"
 
     def init(self, truth, key) -> jax.Array:

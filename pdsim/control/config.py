@@ -77,7 +77,7 @@ class ControllerConfig(Section):
     horizon: Count | None = Field(None, description="K, control steps; null: the task's")
     particles: int = Field(64, ge=4, description="N of the particle filter")
     iterations: Count = Field(20, description="of the particle filter at each control step")
-    step: Positive = Field(0.5, description="ε of the particle filter")
+    step: Positive = Field(1.0, description="ε of the particle filter")
     density: Literal["silverman", "liu_west", "null_drift"] = Field(
         "null_drift", description="of the particles as the next prior; null_drift holds, see docs"
     )

@@ -105,16 +105,15 @@ def test_the_robust_minimum_may_leave_out_the_present():
 
 
 def test_roll_outs_that_are_not_finite_are_dear_and_unsafe():
-    lost = (jnp.asarray(np.nan), *STATE[1:])
-    rest = first_plan(SMALL, STATE.dtype).nominal[None]
-    found = evaluate(SMALL, lost, references(SMALL, jnp.zeros(())), DRAWS, rest)
-    cost, _ = nominal_cost(SMALL, found)
-    assert float(cost[0]) == 1e6
-    lost = (STATE[0], jnp.asarray(np.nan), *STATE[2:])
-    found = evaluate(SMALL, lost, references(SMALL, jnp.zeros(())), DRAWS, rest)
-    cost, safety = nominal_cost(SMALL, found)
-    assert float(safety[0]) == -1e6
-    assert float(cost[0]) == pytest.approx(1e6 + 1e5)
+    planner = replace(SMALL, risk=0.4)
+    rest = first_plan(planner, STATE.dtype).nominal[None]
+    ahead = references(planner, jnp.zeros(()))
+    # Not finite in x alone, which is no matter of safety, and in the height.
+    for place, expected in ((0, 1e6), (1, 1e6 + 1e5)):
+        lost = tuple(STATE.at[place].set(np.nan))
+        cost, safety = nominal_cost(planner, evaluate(planner, lost, ahead, DRAWS, rest))
+        assert float(cost[0]) == pytest.approx(expected)
+        assert (float(safety[0]) == -1e6) == (place == 1)
 
 
 def test_a_sequence_that_is_not_safe_pays_the_penalty():
