@@ -47,7 +47,7 @@ def control(options: ControlRun, *, output: str) -> None:
     digest = fingerprint(stated, code_fingerprint(*modules(options.task.name)))
     checkpoint = Path(output).with_suffix(".npz")
     simulations = begin_all(controller, options.seed, work.simulations)
-    simulations, history, spent = _restore(checkpoint, digest, simulations)
+    simulations, history, course = _restore(checkpoint, digest, simulations)
     done = len(history["state"]) if history else 0
     with Progress(steps, done, "control steps") as progress:
         while done < steps:
@@ -58,10 +58,11 @@ def control(options: ControlRun, *, output: str) -> None:
                 advance_all(controller, options.seed, simulations, jnp.asarray(done), count)
             )
             seconds = time.perf_counter() - began
-            spent += seconds
             history = _appended(history, record, done)
+            course = _joined(course, {"seconds": [seconds], "steps": [count]})
             done += count
-            save(checkpoint, digest, Checkpoint(simulations, history, {}, spent))
+            spent = float(course["seconds"].sum())
+            save(checkpoint, digest, Checkpoint(simulations, history, course, spent))
             progress.advance(
                 count,
                 failed=int(_failed(history).sum()),
@@ -72,15 +73,15 @@ def control(options: ControlRun, *, output: str) -> None:
         "title": options.controller.name,
         "config": json.dumps(stated, sort_keys=True),
         "fingerprint": digest,
-        "seconds": spent,
+        "seconds": float(course["seconds"].sum()),
         "step_seconds": timed,
-        "batch_step_seconds": _batch_seconds(controller, options.seed, simulations, steps, work),
+        "batch_step_seconds": _batch_seconds(course, work.simulations),
         **device.describe(),
     }
     truth = np.exp(np.asarray(simulations.truth)) * task.nominal
     write_dataset(output, _dataset(task, truth, history, attributes))
     checkpoint.unlink(missing_ok=True)
-    log.info("%s: %d simulations, %.0f s", output, work.simulations, spent)
+    log.info("%s: %d simulations, %.0f s", output, work.simulations, course["seconds"].sum())
 
 
 def _failed(history) -> np.ndarray:
@@ -92,22 +93,26 @@ def _appended(history: dict, record: Record, first: int) -> dict[str, np.ndarray
     new = {name: np.asarray(values) for name, values in record._asdict().items()}
     kept = (first + 1 + np.arange(len(new["state"]))) % PARTICLES_EVERY == 0
     new["particles"] = new["particles"][kept]
-    if not history:
-        return new
-    return {name: np.concatenate([history[name], values]) for name, values in new.items()}
+    return _joined(history, new)
+
+
+def _joined(before: dict[str, np.ndarray], new: dict) -> dict[str, np.ndarray]:
+    if not before:
+        return {name: np.asarray(values) for name, values in new.items()}
+    return {name: np.concatenate([before[name], values]) for name, values in new.items()}
 
 
 def _restore(path: Path, digest: str, start):
-    """Simulations, history and seconds of an earlier job; those of a start if there was none."""
+    """Simulations, history and course of an earlier job; those of a start if there was none."""
     if not path.exists():
-        return start, {}, 0.0
+        return start, {}, {}
     try:
         kept = load(path, digest, start)
     except PdsimError as error:
         log.warning("not resuming: %s", error)
-        return start, {}, 0.0
+        return start, {}, {}
     log.info("resuming after control step %d from %s", len(kept.history["state"]), path)
-    return kept.state, kept.history, kept.seconds
+    return kept.state, kept.history, kept.course
 
 
 def step_seconds(controller: Controller, seed: int, steps: int) -> float:
@@ -124,15 +129,13 @@ def step_seconds(controller: Controller, seed: int, steps: int) -> float:
     return float(np.median(times[1:]))
 
 
-def _batch_seconds(controller: Controller, seed: int, simulations, steps: int, work) -> float:
-    """Median time of a control step and simulation where all advance together [s]."""
-    number = jnp.asarray(max(steps - 1, 0))
-    times = []
-    for _ in range(max(3, work.timed_steps // work.simulations)):
-        began = time.perf_counter()
-        jax.block_until_ready(advance_all(controller, seed, simulations, number, 1))
-        times.append(time.perf_counter() - began)
-    return float(np.median(times[1:])) / work.simulations
+def _batch_seconds(course: dict[str, np.ndarray], simulations: int) -> float:
+    """Median time of a control step and simulation where all advance together [s].
+
+    The first chunk compiles, so it counts only where there is no other.
+    """
+    each = course["seconds"] / (course["steps"] * simulations)
+    return float(np.median(each[1:] if len(each) > 1 else each))
 
 
 def _dataset(task, truth: np.ndarray, history: dict, attributes: dict) -> xr.Dataset:
