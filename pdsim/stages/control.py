@@ -18,6 +18,7 @@ import xarray as xr
 from pdsim import registry
 from pdsim.control.closed_loop import Controller, Record, advance_all, begin_all
 from pdsim.control.config import ControlRun
+from pdsim.control.metrics import failed
 from pdsim.runtime import device
 from pdsim.runtime.checkpoint import Checkpoint, load, save
 from pdsim.runtime.errors import PdsimError
@@ -65,7 +66,7 @@ def control(options: ControlRun, *, output: str) -> None:
             save(checkpoint, digest, Checkpoint(simulations, history, course, spent))
             progress.advance(
                 count,
-                failed=int(_failed(history).sum()),
+                failed=int(failed(history["clearance"].T, history["crashed"].T).sum()),
                 fallback=float(np.mean(history["fallback"])),
             )
     timed = step_seconds(controller, options.seed, work.timed_steps)
@@ -82,10 +83,6 @@ def control(options: ControlRun, *, output: str) -> None:
     write_dataset(output, _dataset(task, truth, history, attributes))
     checkpoint.unlink(missing_ok=True)
     log.info("%s: %d simulations, %.0f s", output, work.simulations, course["seconds"].sum())
-
-
-def _failed(history) -> np.ndarray:
-    return ((history["clearance"] < 0) | history["crashed"]).any(axis=0)
 
 
 def _appended(history: dict, record: Record, first: int) -> dict[str, np.ndarray]:
