@@ -6,10 +6,7 @@ Reads ``results/<experiment>/trajectories.nc``, which ``snakemake`` writes if as
 ``results/benchmarks/windows.csv``, which was copied to ``docs/results``.
 """
 
-import csv
-import sys
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from fits import fit, load, write
 
 SETTINGS = {
     "slow": "trusted_calibrated",
@@ -23,6 +20,7 @@ COUNTS = {
     "trusted_pendubot": (10, 25, 50, 100),
 }
 SCORES = (
+    "log_likelihood",
     "prefix_coverage_90",
     "prefix_coverage_90_first",
     "prefix_coverage_90_second",
@@ -32,72 +30,16 @@ SCORES = (
 )
 
 
-def load(name):
-    """Return an experiment and the path of its trajectories."""
-    from pdsim.config.experiment import load_experiment
-
-    path = f"results/{name}/trajectories.nc"
-    if not Path(path).exists():
-        sys.exit(f"{path}: no such file; run snakemake {path}")
-    return load_experiment(f"config/experiments/{name}.yaml"), path
-
-
 def windows(name):
     """Fits with windows of several lengths: likelihoods, and scores of predictions."""
-    import pandas as pd
-
-    from pdsim.config.slices import slice_of
-    from pdsim.runtime.files import read_dataset
-    from pdsim.stages.evaluate import evaluate
-    from pdsim.stages.infer import infer
-    from pdsim.stages.predict import predict
-    from pdsim.stages.simulate import simulate
-
     experiment, path = load(name)
-    which = "least_squares_marginal"
-    identity = experiment.run(which).identity
     found = {}
     for count in COUNTS[name]:
         likelihood = experiment.likelihood.model_copy(update={"window_count": count})
-        changed = experiment.model_copy(update={"likelihood": likelihood, "reference": None})
-
-        def cut(stage, changed=changed):
-            return slice_of(stage, changed, run=which, budget="paper")
-
-        with TemporaryDirectory() as folder:
-            names = ("infer", "predict", "simulate")
-            files = {stage: str(Path(folder) / f"{stage}.nc") for stage in names}
-            common = {"trajectories": path}
-            infer(cut("infer"), identity=identity, seed=0, output=files["infer"], **common)
-            common["posterior"] = files["infer"]
-            predict(cut("predict"), seed=0, output=files["predict"], **common)
-            simulate(cut("simulate"), output=files["simulate"], **common)
-            table = str(Path(folder) / "metrics.csv")
-            evaluate(
-                cut("evaluate"),
-                experiment=name,
-                identity=identity,
-                seed=0,
-                rollouts=files["simulate"],
-                prediction=files["predict"],
-                output=table,
-                **common,
-            )
-            values = pd.read_csv(table).set_index("metric")["value"]
-            likely = read_dataset(files["infer"], "sample_stats")["log_likelihood"].median()
-        found[count] = {"log_likelihood": float(likely)} | {key: values[key] for key in SCORES}
+        changed = experiment.model_copy(update={"likelihood": likelihood})
+        scores = fit(name, changed, path, "least_squares_marginal")
+        found[count] = {key: scores[key] for key in SCORES}
     return found
-
-
-def write(name, rows):
-    """Write rows, label → values."""
-    path = Path(f"results/benchmarks/{name}.csv")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["run", *next(iter(rows.values()))])
-        writer.writerows([label, *values.values()] for label, values in rows.items())
-    print(path.read_text())
 
 
 def main():

@@ -23,9 +23,11 @@ class Parameter:
         lower, upper: limits, physical units.
         unit: of lower, upper and every value reported.
         scale: "linear" or "log"; how the unit coordinate runs from lower to upper.
-        prior: "uniform", "log_uniform", "normal" or "truncated_normal" over the physical value.
-            "normal" knows no limits of its own: the box still bounds where estimators look.
+        prior: "uniform", "log_uniform", "normal", "truncated_normal" or "half_cauchy" over the
+            physical value. "normal" and "half_cauchy" know no limits of their own: the box still
+            bounds where estimators look.
         mean, standard_deviation: of the (truncated) normal, physical units.
+        median: of the half-Cauchy, physical units.
         sets: the system's parameters that take this value.
         label: for figures.
     """
@@ -38,6 +40,7 @@ class Parameter:
     prior: str = "uniform"
     mean: float = 0.0
     standard_deviation: float = 1.0
+    median: float = 1.0
     sets: tuple[str, ...] = ()
     label: str = ""
 
@@ -72,6 +75,9 @@ class Parameter:
             # Held at the limits outside the box, where log may have no value.
             inside = jnp.clip(x, self.lower, self.upper)
             return log_slope - jnp.log(inside) - np.log(np.log(self.upper / self.lower))
+        if self.prior == "half_cauchy":
+            ratio = x / self.median
+            return log_slope + np.log(2 / (np.pi * self.median)) - jnp.log1p(ratio * ratio)
         density = norm.logpdf(x, self.mean, self.standard_deviation)
         if self.prior == "truncated_normal":
             bounds = (np.array([self.lower, self.upper]) - self.mean) / self.standard_deviation

@@ -1,9 +1,10 @@
 """The NetCDF layout of a posterior, as ArviZ reads it.
 
 Groups: ``posterior`` (one variable per parameter, dims ``(chain, draw)``, physical units),
-``sample_stats``, ``combinations`` (what the motion can determine), ``noise`` (deviations of sensors
-and of the process, where they are inferred), ``prior``, ``shooting`` (start
-states and defects of the windows), ``history`` (one value per iteration), ``course`` (the draws as
+``sample_stats``, ``combinations`` (what the motion can determine), ``single`` (the model's own
+parameters, drawn along the ridge that combinations leave, where asked for), ``noise`` (deviations
+of sensors and of the process, where they are inferred), ``prior``, ``shooting`` (start states and
+defects of the windows), ``history`` (one value per iteration), ``course`` (the draws as
 they stood after more and more roll-outs) and ``convergence`` (R-hat and effective sample size of
 Markov chains; optimum and deviation of least squares). Particles are one chain; the attribute
 ``sample_kind`` tells what the draws are, ``ended`` what ended the run: budget, time or convergence.
@@ -20,7 +21,9 @@ import xarray as xr
 
 from pdsim.parameters import ParameterSpace
 from pdsim.runtime.files import read_dataset
-from pdsim.systems.simulator import Simulator
+from pdsim.systems.config import SimulatorConfig
+from pdsim.systems.ridge import recover
+from pdsim.systems.simulator import Simulator, single_prior
 
 
 def parameter_group(space: ParameterSpace, physical: np.ndarray, dims: Sequence[str]) -> xr.Dataset:
@@ -74,10 +77,33 @@ def combination_group(simulator: Simulator, physical: np.ndarray) -> xr.Dataset:
     )
 
 
+def single_group(
+    config: SimulatorConfig, simulator: Simulator, physical: np.ndarray, seed: int
+) -> xr.Dataset:
+    """The model's own parameters of each draw, and ``effective``; empty where not asked for.
+
+    Args:
+        physical: (chain, draw, M).
+    """
+    found = single_prior(config, simulator.system)
+    if found is None:
+        return xr.Dataset()
+    ridge, prior = found
+    flat = physical.reshape(-1, physical.shape[-1])
+    coordinates = simulator.space.to_coordinates(flat)
+    base = jax.vmap(simulator.space.system_parameters)(coordinates)
+    recovered = recover(ridge, base, prior, seed=seed)
+    shape = physical.shape[:2]
+    group = parameter_group(prior, recovered.values.reshape(*shape, -1), _DRAWS)
+    effective = recovered.effective.reshape(shape)
+    return group.assign(effective=(_DRAWS, effective, {"units": "points"}))
+
+
 def assemble(
     simulator: Simulator,
     space: ParameterSpace,
     *,
+    config: SimulatorConfig,
     draws: np.ndarray,
     chain_count: int,
     prior_draws: np.ndarray,
@@ -92,6 +118,7 @@ def assemble(
 
     Args:
         simulator: whose parameters were estimated.
+        config: that it was built from.
         space: of what was estimated: its parameters and, behind them, those of the noise.
         draws, prior_draws: (draw, M) physical values, chain by chain.
         chain_count: chains the draws come from.
@@ -119,6 +146,9 @@ def assemble(
                 coords=posterior.coords,
             ),
             "combinations": combination_group(simulator, by_chain[..., :count]),
+            "single": single_group(
+                config, simulator, by_chain[..., :count], int(attributes["seed"])
+            ),
             "noise": parameter_group(noise, by_chain[..., count:], _DRAWS),
             "prior": parameter_group(space, prior_draws[None], _DRAWS),
             "shooting": shooting,

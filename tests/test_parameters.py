@@ -37,6 +37,18 @@ def test_priors_are_densities_over_the_physical_value(case):
     np.testing.assert_allclose(density[5:-5], distribution.pdf(physical)[5:-5], rtol=1e-4)
 
 
+def test_a_half_cauchy_prior_is_one_over_all_positive_values():
+    """Without limits its median is where it says; the unit coordinate carries its slope."""
+    parameter = Parameter("q", 0.02, 200.0, "m", "log", "half_cauchy", median=2.0)
+    unit = np.array([0.1, 0.5, 0.9])
+    x = np.asarray(parameter.to_physical(jnp.asarray(unit)))
+    expected = stats.halfcauchy(scale=2.0).logpdf(x) + np.log(x * np.log(1e4))
+    np.testing.assert_allclose(parameter.log_prior(jnp.asarray(unit)), expected, rtol=1e-12)
+    draws = ParameterSpace((parameter,)).sample_prior(4000, seed=2)
+    median = np.median(np.asarray(parameter.to_physical(jnp.asarray(draws))))
+    assert median == pytest.approx(2.0, rel=0.1)
+
+
 def test_a_normal_prior_knows_no_limits():
     parameter = Parameter("a", 0.0, 3.0, "m", prior="normal", mean=1.0, standard_deviation=0.8)
     expected = stats.norm(1.0, 0.8).logpdf(1.5) + np.log(3.0)

@@ -119,6 +119,7 @@ class Report(Table):
     runs: tuple[Run, ...]
     seeds: tuple[int, ...]
     reference: str | None
+    exchangeable: tuple[tuple[str, str], ...]
 
 
 SLICES: dict[str, type[Section]] = {

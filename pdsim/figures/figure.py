@@ -49,7 +49,8 @@ class Figure:
             are that run's.
         sections: of the experiment's config; always with "title".
         caption: how to read it, for the report.
-        draw: writes ``<stem>.pdf`` and ``<stem>.png``.
+        draw: writes ``<stem>.<suffix>`` for each of ``suffixes``.
+        suffixes: of the files; the first is shown in the report, "png" or "gif".
         of_each_run: drawn for each run by itself.
         members: whose posteriors and roll-outs an experiment's figure shows: "estimators" or
             "variants" (of BayesSim), with their first seed.
@@ -61,6 +62,7 @@ class Figure:
     sections: tuple[str, ...]
     caption: str
     draw: Callable[[Request], None]
+    suffixes: tuple[str, ...] = ("png", "pdf")
     of_each_run: bool = False
     members: str = "estimators"
     # The identity is None for a figure of the whole experiment; entries know which they are.

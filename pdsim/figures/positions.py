@@ -1,11 +1,10 @@
 """Where alike bodies lie, by run: density, draws, truth, and lines between them (Fig. 15 and 1)."""
 
-from itertools import permutations
-
 import numpy as np
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, whose
+from pdsim.metrics.labelings import labelings, remark
 from pdsim.posterior import read_draws
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset
@@ -16,31 +15,6 @@ _BODIES = ("#08519c", "#d95f02", "#1b9e77", "#7570b3")
 # Cells of a density along each axis, and its kernel's width in them.
 _CELLS = 60
 _WIDTH = 1.5
-
-
-def labelings(draws: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Share of draws for each way to name the bodies, (permutation,).
-
-    A draw is of the permutation of the places that it is nearest to.
-
-    Args:
-        draws: (draw, body, 2).
-        places: (body, 2) to compare with: the truth.
-
-    Returns:
-        One share for each of ``itertools.permutations(range(body))``.
-    """
-    orders = list(permutations(range(len(places))))
-    distance = [((draws - places[list(order)]) ** 2).sum(axis=(1, 2)) for order in orders]
-    counts = np.bincount(np.argmin(distance, axis=0), minlength=len(orders))
-    return counts / max(len(draws), 1)
-
-
-def remark(shares: np.ndarray) -> str:
-    """Say how the draws are spread over the labelings."""
-    percent = " / ".join(f"{100 * share:.0f}" for share in shares) + " %"
-    lost = int((shares == 0).sum())
-    return f"labelings {percent}" + (f", {lost} lost" if lost else "")
 
 
 def draw(request: Request) -> None:

@@ -20,6 +20,12 @@ class MarginalConfig(Section):
         description="limits of each state variable's process noise in a window, over the error of "
         "its estimate at the start; null: none",
     )
+    process_prior: Literal["half_cauchy", "log_uniform"] = Field(
+        "half_cauchy",
+        description="of the process noise between its limits. half_cauchy: with the error of the "
+        "start's estimate as its median. log_uniform: every decade alike, which holds it for the "
+        "likelier the smaller it is, down to the lower limit",
+    )
     correlation: tuple[float, float] | None = Field(
         (0.0, 0.95),
         description="limits of the correlation of process noise from window to window: what a "

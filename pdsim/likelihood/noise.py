@@ -135,7 +135,7 @@ def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset)
     variances = np.diagonal(train["start_covariance"].values, axis1=1, axis2=2).mean(axis=0)
     start = np.maximum(np.sqrt(variances), _DIGITS * state_scale(train))
 
-    def entries(kind, quantities, scales, limits):
+    def entries(kind, quantities, scales, limits, prior):
         if limits is None:
             return tuple(float(scale) * (kind == "sensor") for scale in scales)
         return tuple(
@@ -145,7 +145,8 @@ def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset)
                 upper=float(limits[1] * scale),
                 unit=quantity.unit,
                 scale="log",
-                prior="log_uniform",
+                prior=prior,
+                median=float(scale),
                 label=f"{kind} noise of {quantity.name}",
             )
             for quantity, scale in zip(quantities, scales, strict=True)
@@ -160,8 +161,8 @@ def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset)
         )
     return NoiseModel(
         channels=tuple(int(i) for i in channels),
-        sensor=entries("sensor", shown, found, config.sensor),
-        process=entries("process", system.state, start, config.process),
+        sensor=entries("sensor", shown, found, config.sensor, "log_uniform"),
+        process=entries("process", system.state, start, config.process, config.process_prior),
         correlation=correlation,
     )
 

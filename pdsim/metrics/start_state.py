@@ -14,6 +14,7 @@ def fit_start_states(
     scale: np.ndarray,
     position: np.ndarray,
     frames: np.ndarray,
+    known: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit each trajectory's start state to its recording, the parameters held fixed.
 
@@ -27,6 +28,8 @@ def fit_start_states(
         scale: (channel,) size of one unit of residual.
         position: (channel,) which are angles or positions.
         frames: (trajectory,) length of each; what ``simulate`` returns.
+        known: (trajectory,) whether the start is known exactly: it stays as it is, for to fit it
+            would only hide other errors.
 
     Returns:
         Fitted start states (trajectory, state), and the trajectories they give
@@ -59,7 +62,7 @@ def fit_start_states(
             return slope.reshape(len(x), -1).T
 
         x = start / size
-        for share in (0.25, 0.5, 0.75, 1.0):
+        for share in () if known[number] else (0.25, 0.5, 0.75, 1.0):
             length = max(int(share * len(recording)), 2)
             x = least_squares(residuals, x, jacobian, args=(length,), max_nfev=20).x
         fitted.append(x * size)

@@ -93,8 +93,8 @@ def _has(path: str, group: str) -> bool:
         return group in file.groups and bool(file[group].variables)
 
 
-class CombinationLine(NamedTuple):
-    """One combination of parameters of one posterior in numbers."""
+class QuantileLine(NamedTuple):
+    """One quantity of one posterior in numbers."""
 
     name: str
     unit: str
@@ -103,21 +103,32 @@ class CombinationLine(NamedTuple):
     high: str
 
 
-def combination_lines(path: str) -> list[CombinationLine]:
-    """Quantiles of what the motion can determine; empty where the system does not know it.
+def quantile_lines(path: str, group: str) -> list[QuantileLine]:
+    """Quantiles of what is in a group of a posterior file; empty where there is none.
 
     Args:
-        path: of a posterior file.
+        group: ``combinations`` or ``single``.
     """
-    if not _has(path, "combinations"):
+    if not _has(path, group):
         return []
     lines = []
-    for name, values in read_dataset(path, "combinations").data_vars.items():
+    for name, values in read_dataset(path, group).data_vars.items():
         known = values.values[np.isfinite(values.values)]
         if known.size:
             shown = (f"{value:.4g}" for value in np.quantile(known, _QUANTILES))
-            lines.append(CombinationLine(str(name), str(values.attrs["units"]), *shown))
+            lines.append(QuantileLine(str(name), str(values.attrs["units"]), *shown))
     return lines
+
+
+def single_text(path: str) -> str:
+    """How many draws have no single parameters within the prior's limits; empty if all have."""
+    if not _has(path, "single"):
+        return ""
+    effective = read_dataset(path, "single")["effective"].values
+    missing = int((effective == 0).sum())
+    if not missing:
+        return ""
+    return f"For {missing} of {effective.size} draws no single parameters lie within these limits."
 
 
 def noise_text(path: str, window: float | None) -> str:

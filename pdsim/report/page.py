@@ -21,6 +21,10 @@ class Picture(NamedTuple):
     kind: str = "png"
 
     @property
+    def kind(self) -> str:
+        return Path(self.path).suffix.removeprefix(".")
+
+    @property
     def data(self) -> str:
         return base64.b64encode(Path(self.path).read_bytes()).decode()
 

@@ -64,6 +64,7 @@ def condition(
     tree = assemble(
         simulator,
         space,
+        config=options.simulator,
         draws=physical,
         chain_count=1,
         prior_draws=prior,

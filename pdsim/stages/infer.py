@@ -86,6 +86,7 @@ def infer(
     tree = assemble(
         simulator,
         space,
+        config=options.simulator,
         draws=physical(draws.parameters),
         chain_count=estimator.chain_count(problem),
         prior_draws=physical(space.sample_prior(size, seed)),

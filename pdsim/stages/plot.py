@@ -6,7 +6,7 @@ from pdsim.runtime.errors import PdsimError
 
 
 def plot(figure: str, request: Request) -> None:
-    """Draw a figure as PDF and PNG.
+    """Draw a figure.
 
     Args:
         figure: a name from the registry.

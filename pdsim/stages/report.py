@@ -13,13 +13,16 @@ from pdsim import registry
 from pdsim.config.slices import Report
 from pdsim.figures.figure import whose
 from pdsim.identity import Identity
+from pdsim.metrics.labelings import labelings, remark
 from pdsim.metrics.long_format import read_metrics
+from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.report.numbers import (
-    combination_lines,
     noise_text,
     parameter_lines,
     prior_draws,
+    quantile_lines,
+    single_text,
     start_lines,
 )
 from pdsim.report.page import Picture, render
@@ -48,7 +51,7 @@ def write_report(
 
     Args:
         posteriors: posterior files of all runs and seeds.
-        figures: PNG files, ``figures/<kind>.png`` or ``<run>/seed<k>/<kind>.png``.
+        figures: pictures, ``figures/<kind>.<suffix>`` or ``<run>/seed<k>/<kind>.<suffix>``.
     """
     table, unit, published = read_metrics(metrics), options.unit, options.paper_table
     data = read_dataset(trajectories)
@@ -86,10 +89,15 @@ def write_report(
                     space, read_draws(path, space), truth, prior_draws(path, space)
                 ),
                 "compared": prior_draws(path, space) is not None,
-                "combinations": combination_lines(path),
+                "combinations": quantile_lines(path, "combinations"),
+                "single": [
+                    line for line in quantile_lines(path, "single") if line.name != "effective"
+                ],
+                "single_text": single_text(path),
                 "noise": noise_text(path, _window(root, data)),
                 "truth": of_truth(_ranks(table, root)),
-                "summary": _posterior_summary(path, root),
+                "summary": _posterior_summary(path, root)
+                + labeling_text(options.exchangeable, space, read_draws(path, space), truth),
             }
             for path, root in roots.items()
             if root["seed"] == options.seeds[0]
@@ -191,6 +199,20 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
         text += f" Pareto k of the weights {k:.2g}."
         if not k <= RELIABLE_K:
             text += " A few samples outweigh all others: these draws stand for those few."
+    return text
+
+
+def labeling_text(
+    pairs: Sequence[Sequence[str]], space: ParameterSpace, draws: np.ndarray, truth
+) -> str:
+    """How the draws are spread over the ways to name alike bodies, where the truth is known."""
+    if not pairs or truth is None:
+        return ""
+    columns = [[space.names.index(name) for name in pair] for pair in pairs]
+    shares = labelings(draws[:, columns], truth[columns])
+    text = f" Alike bodies can be named in {len(shares)} ways; draws by {remark(shares)}."
+    if (shares == 0).any():
+        text += " A complete posterior has all of them in equal shares: this one is not."
     return text
 
 

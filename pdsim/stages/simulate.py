@@ -17,8 +17,8 @@ def simulate(options: Simulate, *, trajectories: str, posterior: str, output: st
     """Write D^sim (Sec. III): each draw from each recorded trajectory's start state.
 
     Also written: the recorded trajectories again, simulated with the most likely draw from start
-    states that were fitted to the window; the difference to the first shows what the start
-    state's error, amplified by the motion, contributes.
+    states that were fitted to the window, unless they are known exactly; the difference to the
+    first shows what the start state's error, amplified by the motion, contributes.
     """
     device.configure(options.precision)
     simulator = build_simulator(options.simulator)
@@ -47,6 +47,7 @@ def simulate(options: Simulate, *, trajectories: str, posterior: str, output: st
         np.where(np.isfinite(spread) & (spread > 0), spread, 1.0),
         is_position(data),
         frames,
+        np.asarray((data["start_covariance"].values == 0).all(axis=(1, 2))),
     )
     coords = {
         name: data[name]

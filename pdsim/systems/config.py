@@ -74,6 +74,19 @@ class FixedFrom(Section):
     )
 
 
+class SingleConfig(Section):
+    """A model's own parameters, where combinations of them are estimated.
+
+    Each draw's combinations leave a ridge of single parameters; one point of it is drawn by this
+    prior (``pdsim.systems.ridge``).
+    """
+
+    parameters: dict[Name, ParameterConfig] = Field(
+        min_length=1, description="limits and prior of each, one parameter of the model's own"
+    )
+    fixed: dict[str, float] = Field({}, description="values of others that are known")
+
+
 class SimulatorConfig(SystemChoice):
     """The model whose parameters are sought."""
 
@@ -91,6 +104,11 @@ class SimulatorConfig(SystemChoice):
     )
     fixed_from: FixedFrom | None = Field(
         None, description="more of them, from a posterior of an earlier experiment"
+    )
+    single: SingleConfig | None = Field(
+        None,
+        description="masses and other single parameters that are drawn afterwards, where the "
+        "system's options seek combinations of them (`parameters: base`)",
     )
 
     @model_validator(mode="after")

@@ -52,6 +52,7 @@ from pydantic import Field
 
 from pdsim.config.section import Positive, Section
 from pdsim.numerics.sincos import sincos
+from pdsim.systems.pendulum_links import ridge
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
 
 
@@ -417,6 +418,12 @@ class DoublePendulum(ContinuousSystem):
         del time
         form = accelerations if self.written_adjoint else plain_accelerations
         return (*state[2:], *form(state, input, prepared))
+
+    def single(self):
+        if self.options.parameters != "base":
+            return None
+        links = self.options.model_copy(update={"parameters": "links"})
+        return replace(self, options=links), ridge(self.options.motors)
 
     def combinations(self, parameters):
         """The coefficients; without motors over G1, since free motion has no scale of mass."""

@@ -76,7 +76,7 @@ def recover(
         PdsimError: the prior leaves nothing free, or one of its parameters is not one of the
             ridge's.
     """
-    names = _names(ridge, prior)
+    names = single_names(ridge, prior)
     free = [name for name in names if name in ridge.free]
     bound = [name for name in names if name not in ridge.free]
     at = np.array([names.index(name) for name in bound], int)
@@ -130,8 +130,12 @@ def recover(
     return Recovered(np.asarray(values), np.asarray(effective))
 
 
-def _names(ridge: Ridge, prior: ParameterSpace) -> list[str]:
-    """The system's parameter behind each of the prior's."""
+def single_names(ridge: Ridge, prior: ParameterSpace) -> list[str]:
+    """The system's parameter behind each of the prior's.
+
+    Raises:
+        PdsimError: as ``recover``.
+    """
     names = []
     for parameter in prior.parameters:
         sets = parameter.sets or (parameter.name,)

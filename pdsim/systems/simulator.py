@@ -1,5 +1,6 @@
 """From the config's simulator section to a system and its parameter space."""
 
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -9,8 +10,9 @@ from pdsim import registry
 from pdsim.config.messages import close_name, explain
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.runtime.errors import PdsimError
-from pdsim.systems.config import ParameterConfig, SimulatorConfig, SystemChoice
+from pdsim.systems.config import ParameterConfig, SimulatorConfig, SingleConfig, SystemChoice
 from pdsim.systems.integrators import DAMPED, INTEGRATORS
+from pdsim.systems.ridge import Ridge, single_names
 from pdsim.systems.system import ContinuousSystem, System
 
 
@@ -93,8 +95,41 @@ def _matches(name: str, pattern: str) -> bool:
 def build_simulator(config: SimulatorConfig) -> Simulator:
     """Return the system and the space of its estimated and fixed parameters."""
     system = build_system(config)
+    space = _space(config.parameters, config.fixed, system)
+    return Simulator(system.with_constants(dict(space.fixed)), space, config.substeps)
+
+
+def single_prior(config: SimulatorConfig, system: System) -> tuple[Ridge, ParameterSpace] | None:
+    """The way to the model's own parameters and their prior, where ``single`` asks for them.
+
+    Raises:
+        PdsimError: the system's parameters are its own already, or the prior does not suit; the
+            key is named below ``simulator``.
+    """
+    if config.single is None:
+        return None
+    found = system.single()
+    if found is None:
+        raise PdsimError(
+            f"simulator.single: the parameters of {system.name} are single ones already; leave "
+            "this section out, or seek combinations (simulator.options)"
+        )
+    own, ridge = found
+    _check("simulator.single", config.single, own)
+    prior = _space(config.single.parameters, config.single.fixed, own)
+    try:
+        single_names(ridge, prior)
+    except PdsimError as error:
+        raise PdsimError(f"simulator.single.parameters: {error}") from None
+    return ridge, prior
+
+
+def _space(
+    entries: Mapping[str, ParameterConfig], fixed: Mapping[str, float], system: System
+) -> ParameterSpace:
+    """Estimated parameters, and the values of all others."""
     parameters = []
-    for name, entry in config.parameters.items():
+    for name, entry in entries.items():
         sets = targets(name, entry, system)
         flat = "uniform" if entry.scale == "linear" else "log_uniform"
         parameters.append(
@@ -112,13 +147,12 @@ def build_simulator(config: SimulatorConfig) -> Simulator:
             )
         )
     estimated = {target for parameter in parameters for target in parameter.sets}
-    fixed = tuple(
-        (name, config.fixed.get(name, parameter.default))
+    others = tuple(
+        (name, fixed.get(name, parameter.default))
         for name, parameter in system.parameters.items()
         if name not in estimated
     )
-    space = ParameterSpace(tuple(parameters), fixed)
-    return Simulator(system.with_constants(dict(fixed)), space, config.substeps)
+    return ParameterSpace(tuple(parameters), others)
 
 
 def check_parameters(config: SimulatorConfig, system: System) -> None:
@@ -127,7 +161,11 @@ def check_parameters(config: SimulatorConfig, system: System) -> None:
     Raises:
         PdsimError: the key is named below ``simulator``.
     """
-    where = "simulator"
+    _check("simulator", config, system)
+    single_prior(config, system)
+
+
+def _check(where: str, config: SimulatorConfig | SingleConfig, system: System) -> None:
     set_by: dict[str, str] = {}
     for name, parameter in config.parameters.items():
         for target in targets(name, parameter, system):

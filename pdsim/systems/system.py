@@ -13,12 +13,15 @@ a finite number: the roll-out then counts as diverged.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import jax
 import jax.numpy as jnp
 
 from pdsim.systems.integrators import INTEGRATORS
+
+if TYPE_CHECKING:
+    from pdsim.systems.ridge import Ridge
 
 State = Any
 POSITIONS = ("angle", "position")
@@ -145,6 +148,10 @@ class System:
         """
         del parameters
         return {}
+
+    def single(self) -> "tuple[System, Ridge] | None":
+        """The model in its own parameters, and the way there, if this one seeks combinations."""
+        return None
 
     def forward_mode(self) -> "System":
         """The same system, differentiable in forward mode; default: it is already."""

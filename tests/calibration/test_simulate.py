@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.linalg import expm
 
 from pdsim.calibration.simulate import Generator
@@ -114,10 +115,17 @@ def test_single_shooting_s_data_start_where_it_is_known(template):
 
 
 def test_truths_follow_the_prior(template):
+    space = generator(template).space
     truths = generator(template).truths(4000, 0)
-    # All of it is flat on its own scale.
-    assert np.abs(truths.mean(axis=0) - 0.5).max() < 0.02
-    assert np.abs(truths.var(axis=0) - 1 / 12).max() < 0.005
+    for column, parameter in zip(truths.T, space.parameters, strict=True):
+        if parameter.prior == "half_cauchy":
+            whole = stats.halfcauchy(scale=parameter.median)
+            low, high = whole.cdf([parameter.lower, parameter.upper])
+            column = (whole.cdf(parameter.to_physical(column)) - low) / (high - low)
+        # The others are flat on their own scale.
+        assert stats.kstest(column, "uniform").pvalue > 1e-3, parameter.name
+    kinds = {parameter.prior for parameter in space.parameters}
+    assert kinds == {"uniform", "log_uniform", "half_cauchy"}
 
 
 def test_a_mixture_over_recordings_is_refused(trajectories_of):

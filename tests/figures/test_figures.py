@@ -24,8 +24,8 @@ from pdsim.systems.ensemble import simulate_each
 from pdsim.systems.simulator import build_simulator
 from pdsim.trajectories import trajectory_set
 
-# These have files of their own: tests/calibration and tests/figures/test_robots.py draw them.
-OTHERS = ("sbc", "scene", "positions")
+# These have files of their own: tests/calibration, test_robots.py and test_loop.py draw them.
+OTHERS = ("sbc", "scene", "positions", "loop", "loop_motion", "descent", "hand_path")
 NAMES = tuple(name for name in registry.NAMES["figures"] if name not in OTHERS)
 SVGD, CSVGD = ESTIMATORS[:2]
 

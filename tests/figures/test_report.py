@@ -62,7 +62,7 @@ def written(tmp_path):
         png = tmp_path / "any.png"
         png.write_bytes(b"png")
         pictures = ["figures/convergence.png", "figures/bayessim_densities.png"]
-        pictures += ["csvgd_gradient/seed0/density.png"]
+        pictures += ["csvgd_gradient/seed0/density.png", "figures/loop_motion.gif"]
         for path in pictures:
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(png, tmp_path / path)
@@ -75,7 +75,8 @@ def written(tmp_path):
             output=str(tmp_path / "report.html"),
         )
         text = (tmp_path / "report.html").read_text()
-        assert text.count("data:image/png;base64,") == len(pictures)
+        assert text.count("data:image/png;base64,") == len(pictures) - 1
+        assert text.count("data:image/gif;base64,") == 1
         return " ".join(" ".join(Page(text).words).split())
 
     return write

@@ -18,14 +18,6 @@ PLACES = np.array([[0.1, 0.0], [-0.1, 0.0]])
 TARGETS = {name: f"body/{name[:7]}/pos/{name[-1]}" for pair in PAIRS for name in pair}
 
 
-def test_draws_are_counted_by_the_labeling_they_are_nearest_to():
-    near = PLACES + 0.01
-    draws = np.stack([near, near, near[::-1], near])
-    assert positions.labelings(draws, PLACES).tolist() == [0.75, 0.25]
-    assert positions.remark(np.array([0.75, 0.25])) == "labelings 75 / 25 %"
-    assert positions.remark(np.array([1.0, 0.0])) == "labelings 100 / 0 %, 1 lost"
-
-
 @pytest.fixture(scope="module")
 def sections(root):
     joints = [f"joint{i}" for i in range(1, 8)]

@@ -139,6 +139,22 @@ def test_on_linear_dynamics_it_is_the_kalman_filter_s(data):
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
+def test_process_noise_is_half_cauchy_about_the_error_of_the_start(data):
+    """Or, if asked for, alike in every decade; that of the sensors always is."""
+    space = problem_of(data).space
+    by_name = {parameter.name: parameter for parameter in space.parameters}
+    error = np.sqrt(np.diagonal(data["start_covariance"].values[0]))
+    for name, expected in zip(("process_x", "process_dx"), error, strict=True):
+        assert by_name[name].prior == "half_cauchy"
+        assert by_name[name].median == pytest.approx(expected)
+    assert by_name["sensor_x"].prior == "log_uniform"
+    plain = problem_of(data, process_prior="log_uniform").space
+    assert {p.prior for p in plain.parameters if p.name.startswith("process_")} == {
+        "log_uniform",
+        "uniform",
+    }
+
+
 def test_the_states_are_those_of_the_dense_least_squares_problem(data):
     """One joint Gaussian over all window starts, solved without any recursion."""
     problem = problem_of(data, correlation=None)

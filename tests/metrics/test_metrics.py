@@ -140,7 +140,8 @@ def test_a_wrong_start_state_is_found_and_repaired():
     truth, frames = np.array([[1.0, -0.5], [0.2, 2.0]]), np.array([100, 100])
     observed = np.stack([simulate(i, truth[i : i + 1])[0] for i in range(2)])
     position = np.array([True, False])
-    known = np.ones(2), position, frames
+    nobody = np.zeros(2, bool)
+    known = np.ones(2), position, frames, nobody
     found, fitted = fit_start_states(simulate, truth + 0.1, observed, *known)
     np.testing.assert_allclose(found, truth, atol=1e-6)
     np.testing.assert_allclose(fitted, observed, atol=1e-6)
@@ -149,6 +150,12 @@ def test_a_wrong_start_state_is_found_and_repaired():
     found, fitted = fit_start_states(simulate, truth + 0.1, observed, *known)
     np.testing.assert_allclose(found, truth, atol=1e-6)
     np.testing.assert_array_equal(fitted[1, 60:], np.tile(fitted[1, 59], (40, 1)))
+    # A start that is known is not fitted, however wrong the motion.
+    known = *known[:3], np.array([True, False])
+    found, fitted = fit_start_states(simulate, truth + 0.1, observed, *known)
+    np.testing.assert_array_equal(found[0], truth[0] + 0.1)
+    np.testing.assert_array_equal(fitted[0], simulate(0, truth[:1] + 0.1)[0])
+    np.testing.assert_allclose(found[1], truth[1], atol=1e-6)
 
 
 def test_sliced_wasserstein_of_gaussians():

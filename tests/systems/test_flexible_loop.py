@@ -8,6 +8,7 @@ import pytest
 from pdsim.recordings.arm_path import ArmPath, reference
 from pdsim.systems.flexible_loop import Options, build
 from pdsim.systems.loop_mechanics import ARM, POSTURE, Drive, clamp_of
+from pdsim.variational.adjoint import simulate_by_adjoint
 from pdsim.variational.midpoint import constraint_slopes, slopes
 from pdsim.variational.simulate import failure, simulate
 from pdsim.variational.stability import stability_number
@@ -17,6 +18,18 @@ RHO = {"kappa_theta": 4.45252, "kappa_psi": 0.96969, "mass": 0.132, "gravity": 9
 
 def mechanics(links):
     return build(Options(links=links)).mechanics
+
+
+def driven(loop, dt, steps):
+    """What moves the arm along the reference path, held against gravity."""
+    middles = jnp.array(reference(ArmPath(), POSTURE, (np.arange(steps) + 0.5) * dt))
+    q = jnp.array(loop.start)
+    alone = RHO | {"mass": 0.0, "kappa_theta": 0.0, "kappa_psi": 0.0}
+
+    def holding(b):
+        return -jax.grad(loop.lagrangian)(q.at[:ARM].set(b), jnp.zeros_like(q), alone)[:ARM]
+
+    return Drive(jax.vmap(holding)(middles), middles, jnp.zeros_like(middles))
 
 
 @pytest.mark.parametrize(("links", "size"), [(6, 19), (12, 31)])
@@ -84,14 +97,7 @@ def test_options_that_make_no_loop_are_refused(key, value):
 def test_the_stability_number_foresees_that_an_undamped_loop_diverges():
     """12 links at dt = 0.01 s: without damping S passes 1 and steps fail; with 0.05 they do not."""
     loop, dt, steps = mechanics(12), 0.01, 100
-    middles = jnp.array(reference(ArmPath(), POSTURE, (np.arange(steps) + 0.5) * dt))
-    q = jnp.array(loop.start)
-    alone = RHO | {"mass": 0.0, "kappa_theta": 0.0, "kappa_psi": 0.0}
-
-    def holding(b):
-        return -jax.grad(loop.lagrangian)(q.at[:ARM].set(b), jnp.zeros_like(q), alone)[:ARM]
-
-    drive = Drive(jax.vmap(holding)(middles), middles, jnp.zeros_like(middles))
+    q, drive = jnp.array(loop.start), driven(loop, dt, steps)
     run = jax.jit(
         lambda damping: simulate(loop, q, 0 * q, drive, RHO | {"damping": damping}, dt, steps=steps)
     )
@@ -106,3 +112,36 @@ def test_the_stability_number_foresees_that_an_undamped_loop_diverges():
     assert failure(report, dt) is None
     closed = jax.vmap(lambda q: loop.constraint(q, RHO))(motion.q)
     assert np.abs(closed).max() <= 1e-10
+
+
+@pytest.mark.slow
+def test_every_way_to_the_gradient_of_the_hands_path_agrees():
+    """6 links for one second: the adjoint sweep, both modes through the steps, differences."""
+    loop, dt, steps = mechanics(6), 0.01, 100
+    q, drive = jnp.array(loop.start), driven(loop, dt, steps)
+
+    def whole(kappa):
+        return RHO | {"kappa_theta": kappa[0], "kappa_psi": kappa[1], "damping": 0.05}
+
+    def hand(motion):
+        return jax.vmap(loop.hand)(motion.q)
+
+    truth = simulate(loop, q, 0 * q, drive, whole(jnp.array([4.45252, 0.96969])), dt, steps=steps)
+    measured = hand(truth[0])
+
+    def cost(kappa, **form):
+        motion, _ = simulate(loop, q, 0 * q, drive, whole(kappa), dt, steps=steps, **form)
+        return ((hand(motion) - measured) ** 2).sum()
+
+    def by_adjoint(kappa):
+        motion, _ = simulate_by_adjoint(loop, q, 0 * q, drive, whole(kappa), dt, steps)
+        return ((hand(motion) - measured) ** 2).sum()
+
+    at, h = jnp.array([5.0, 5.0]), 1e-3
+    reverse = jax.jit(jax.grad(cost))(at)
+    forward = jax.jit(jax.jacfwd(lambda kappa: cost(kappa, forward=True)))(at)
+    adjoint = jax.jit(jax.grad(by_adjoint))(at)
+    np.testing.assert_allclose(adjoint, forward, rtol=1e-10)
+    np.testing.assert_allclose(reverse, forward, rtol=1e-10)
+    ends = jax.jit(jax.vmap(cost))(at + h * jnp.concatenate([jnp.eye(2), -jnp.eye(2)]))
+    np.testing.assert_allclose((ends[:2] - ends[2:]) / (2 * h), adjoint, rtol=1e-6)

@@ -1,5 +1,6 @@
 """A copy of the project with a tiny experiment, on which real Snakemake runs."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -121,8 +122,31 @@ class Project:
 
 
 @pytest.fixture(scope="session")
-def project(root, tmp_path_factory):
+def project(root, tmp_path_factory, worker_id):
+    """A project whose tiny experiment was run once; every worker has a copy, times and all."""
     folder = tmp_path_factory.mktemp("project")
+    if worker_id == "master":
+        return finished_project(root, folder)
+    shared = tmp_path_factory.getbasetemp().parent / "project"
+    with shared.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not shared.exists():
+            first = shared.with_name("unfinished")
+            for place in shared.parent.glob("unfinished*"):
+                shutil.rmtree(place)
+            first.mkdir()
+            finished_project(root, first)
+            first.rename(shared)
+    shutil.copytree(shared, folder, dirs_exist_ok=True, symlinks=True)
+    project = Project(folder)
+    # What the run left elsewhere is the copy's too.
+    for place, name in zip(project.elsewhere, ("home", "tmp"), strict=True):
+        shutil.copytree(shared.with_name(f"unfinished-{name}"), place, dirs_exist_ok=True)
+    return project
+
+
+def finished_project(root, folder):
+    """Copy the project's code to a folder and run a tiny experiment there."""
     for name in ("pdsim", "workflow", "config"):
         shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(root / "Snakefile", folder)

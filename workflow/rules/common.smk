@@ -212,10 +212,12 @@ def figure_files(experiment, kept=lambda name: True):
             continue
         if not figure.of_each_run:
             if figure.applies(setup, budget, None):
-                files.append(f"{RESULTS}/{experiment}/figures/{name}.png")
+                files.append(
+                    f"{RESULTS}/{experiment}/figures/{name}.{figure.suffixes[0]}"
+                )
             continue
         files += [
-            f"{RESULTS}/{experiment}/{run.identity.run}/seed{seed}/{name}.png"
+            f"{RESULTS}/{experiment}/{run.identity.run}/seed{seed}/{name}.{figure.suffixes[0]}"
             for run in setup.runs
             if figure.applies(setup, budget, run.identity)
         ]

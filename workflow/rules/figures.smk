@@ -1,4 +1,4 @@
-# Figures, as PDF for papers and PNG for the report: one rule for each entry of the registry.
+# Figures, most as PDF for papers and PNG for the report: one rule for each entry of the registry.
 
 
 def figure_path(name):
@@ -68,13 +68,16 @@ for figure_name in FIGURES:
         input:
             unpack(figure_inputs(figure_name)),
         output:
-            png=report(
-                f"{figure_path(figure_name)}.png",
+            shown=report(
+                f"{figure_path(figure_name)}.{FIGURES[figure_name].suffixes[0]}",
                 caption="../report/figure.rst",
                 category="{experiment}",
                 labels={"figure": figure_name},
             ),
-            pdf=f"{figure_path(figure_name)}.pdf",
+            others=[
+                f"{figure_path(figure_name)}.{suffix}"
+                for suffix in FIGURES[figure_name].suffixes[1:]
+            ],
         log:
             f"{RUN if FIGURES[figure_name].of_each_run else EXPERIMENT}/logs/plot_{figure_name}.log",
         benchmark:
@@ -88,7 +91,9 @@ for figure_name in FIGURES:
             options=sections(*FIGURES[figure_name].sections),
             caption=FIGURES[figure_name].caption,
             code=code("plot", figure=figure_name),
-            stem=subpath(output.png, strip_suffix=".png"),
+            stem=subpath(
+                output.shown, strip_suffix=f".{FIGURES[figure_name].suffixes[0]}"
+            ),
         message:
             f"Drawing {figure_name} of {{wildcards.experiment}}"
         shell:

@@ -1,0 +1,74 @@
+"""Changed experiments fitted and scored, for benchmarks that compare several of one kind."""
+
+import csv
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+
+def load(name):
+    """Return an experiment and the path of its trajectories."""
+    from pdsim.config.experiment import load_experiment
+
+    path = f"results/{name}/trajectories.nc"
+    if not Path(path).exists():
+        sys.exit(f"{path}: no such file; run snakemake {path}")
+    return load_experiment(f"config/experiments/{name}.yaml"), path
+
+
+def fit(name, experiment, trajectories, run):
+    """Infer, predict and simulate with seed 0: all metrics, and the posterior's log likelihood.
+
+    Args:
+        experiment: the experiment ``name``, changed.
+        trajectories: path of its trajectories.
+        run: whose run, ``least_squares_marginal`` say.
+    """
+    import pandas as pd
+
+    from pdsim.config.slices import slice_of
+    from pdsim.runtime.files import read_dataset
+    from pdsim.stages.evaluate import evaluate
+    from pdsim.stages.infer import infer
+    from pdsim.stages.predict import predict
+    from pdsim.stages.simulate import simulate
+
+    identity = experiment.run(run).identity
+    changed = experiment.model_copy(update={"reference": None})
+
+    def cut(stage):
+        return slice_of(stage, changed, run=run, budget="paper")
+
+    with TemporaryDirectory() as folder:
+        stages = ("infer", "predict", "simulate")
+        files = {stage: str(Path(folder) / f"{stage}.nc") for stage in stages}
+        common = {"trajectories": trajectories}
+        infer(cut("infer"), identity=identity, seed=0, output=files["infer"], **common)
+        common["posterior"] = files["infer"]
+        predict(cut("predict"), seed=0, output=files["predict"], **common)
+        simulate(cut("simulate"), output=files["simulate"], **common)
+        table = str(Path(folder) / "metrics.csv")
+        evaluate(
+            cut("evaluate"),
+            experiment=name,
+            identity=identity,
+            seed=0,
+            rollouts=files["simulate"],
+            prediction=files["predict"],
+            output=table,
+            **common,
+        )
+        values = pd.read_csv(table).set_index("metric")["value"].to_dict()
+        likely = read_dataset(files["infer"], "sample_stats")["log_likelihood"].median()
+    return {"log_likelihood": float(likely)} | values
+
+
+def write(name, rows):
+    """Write rows, label → values, and print them."""
+    path = Path(f"results/benchmarks/{name}.csv")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["run", *next(iter(rows.values()))])
+        writer.writerows([label, *values.values()] for label, values in rows.items())
+    print(path.read_text())
