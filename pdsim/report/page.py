@@ -9,19 +9,15 @@ import jinja2
 
 
 class Picture(NamedTuple):
-    """A figure and how to read it.
-
-    Attributes:
-        kind: of image, png or gif.
-    """
+    """A figure and how to read it."""
 
     title: str
     caption: str
     path: str
-    kind: str = "png"
 
     @property
     def kind(self) -> str:
+        """Of image: png or gif."""
         return Path(self.path).suffix.removeprefix(".")
 
     @property

@@ -23,10 +23,7 @@ def control_report(
     found = read_logs(config, logs)
     table = tables.build(config, tables.metrics(config, found), found)
     some = next(iter(found.values()))
-    pictures = [
-        Picture(Path(path).stem, CAPTIONS[Path(path).stem], path, Path(path).suffix[1:])
-        for path in figures
-    ]
+    pictures = [Picture(Path(path).stem, CAPTIONS[Path(path).stem], path) for path in figures]
     context = {
         "title": config.title,
         "description": config.description,
