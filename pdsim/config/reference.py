@@ -78,12 +78,13 @@ def config_readme() -> str:
 
 def schemas() -> dict[str, str]:
     """Return the JSON schema of each kind of config file, by file name."""
+    found = {
+        "experiment": TypeAdapter(AnyExperiment).json_schema(),
+        "config": WorkflowConfig.model_json_schema(),
+    }
     return {
-        f"{name}.schema.json": json.dumps(
-            TypeAdapter(model).json_schema(), indent=2, ensure_ascii=False
-        )
-        + "\n"
-        for name, model in (("experiment", AnyExperiment), ("config", WorkflowConfig))
+        f"{name}.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        for name, schema in found.items()
     }
 
 

@@ -67,7 +67,7 @@ def silverman(count: int, dimension: int) -> float:
     return float((4 / ((dimension + 2) * count)) ** (1 / (dimension + 4)))
 
 
-def kernel_score(points: jax.Array, centres: jax.Array, bandwidth: jax.Array) -> jax.Array:
+def kernel_score(points: jax.Array, centres: jax.Array, bandwidth: jax.Array | float) -> jax.Array:
     """∇ log of a Gaussian kernel density (7).
 
     Args:
@@ -228,9 +228,9 @@ class Unscented:
         covariance = state.covariance + self.drift * jnp.eye(size, dtype=mean.dtype)
         root = jnp.linalg.cholesky((size + self.spread) * covariance)
         points = jnp.concatenate([mean[None], mean + root.T, mean - root.T])
-        weight = np.full(2 * size + 1, 0.5 / (size + self.spread))
-        weight[0] = self.spread / (size + self.spread)
-        weight = jnp.asarray(weight, mean.dtype)
+        shares = np.full(2 * size + 1, 0.5 / (size + self.spread))
+        shares[0] = self.spread / (size + self.spread)
+        weight = jnp.asarray(shares, mean.dtype)
         # Over the deviations, so that the noise is the identity.
         shown = jax.vmap(lambda y: predict(self.task, y, transition))(points)
         seen = transition.after / jnp.asarray(self.task.deviations, mean.dtype)

@@ -24,7 +24,7 @@ def rmse(states: np.ndarray, references: np.ndarray, scored: tuple[int, ...]) ->
 def failed(clearance: np.ndarray, crashed: np.ndarray) -> np.ndarray:
     """Whether the safe set was ever left (h < 0), or the vehicle lost; over the last axis."""
     # A comparison with NaN is false: what is not finite has failed.
-    return (~(clearance >= 0)).any(axis=-1) | crashed.any(axis=-1)
+    return np.asarray((~(clearance >= 0) | crashed).any(axis=-1))
 
 
 def accuracy(estimate: np.ndarray, truth: np.ndarray, scale: np.ndarray) -> np.ndarray:

@@ -54,7 +54,8 @@ def _contours(axis, points: np.ndarray) -> None:
     spans = np.array([np.ptp(axis.get_xlim()), np.ptp(axis.get_ylim())])
     if len(points) < 8 or np.any(width < 3e-3 * spans):
         return
-    x, y = (np.linspace(*limits, 80) for limits in (axis.get_xlim(), axis.get_ylim()))
+    (left, right), (low, high) = axis.get_xlim(), axis.get_ylim()
+    x, y = np.linspace(left, right, 80), np.linspace(low, high, 80)
     grid = np.stack(np.meshgrid(x, y), axis=-1)
     apart = (grid[:, :, None] - points) / width
     density = np.exp(-0.5 * (apart**2).sum(axis=-1)).mean(axis=-1)
