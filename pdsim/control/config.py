@@ -7,6 +7,7 @@ from pydantic import Field, ValidationError, model_validator
 from pdsim import registry
 from pdsim.config.messages import close_name
 from pdsim.config.section import Count, Name, Positive, Section
+from pdsim.control.conformal import rank, sample_count
 from pdsim.runtime.errors import PdsimError
 
 
@@ -84,6 +85,16 @@ class ControllerConfig(Section):
     published: PublishedConfig | None = Field(
         None, description="the document's numbers, printed beside ours"
     )
+
+    @model_validator(mode="after")
+    def _check(self) -> "ControllerConfig":
+        if rank(self.samples, self.risk) is None:
+            raise ValueError(
+                f"samples: {self.samples} are too few for a risk of {self.risk:g}, no plan would "
+                f"count as safe; give {sample_count(self.risk)} or more, or, where the parameters "
+                "are certain, one sample and risk: 0.5"
+            )
+        return self
 
     @property
     def learns(self) -> bool:

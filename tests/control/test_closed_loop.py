@@ -69,7 +69,7 @@ def test_a_lap_of_the_quadrotor_is_safe_and_near_the_oracle_s():
     task = QuadrotorTask()
     rmse = {}
     for belief, settings in (
-        ("truth", {"samples": 1, "sequences": 2000, "robust_trajectory": False}),
+        ("truth", {"samples": 1, "risk": 0.5, "sequences": 2000, "robust_trajectory": False}),
         ("svgd", {"samples": 10}),
     ):
         one = ControllerConfig(name="one", belief=belief, **settings).build(task)
