@@ -99,6 +99,11 @@ MISTAKES = {
     "misspelt key": (("controllers", 0, "beliefs"), "svgd", ["controllers.0.beliefs", "'belief'"]),
     "unknown belief": (("controllers", 0, "belief"), "gp", ["controllers.0.belief", "'svgd'"]),
     "unknown shown": (("shown",), "prmpi", ["shown", "'prmppi'"]),
+    "too few samples": (
+        ("controllers", 0, "risk"),
+        0.01,
+        ["controllers.0.samples: 10", "too few for a risk of 0.01", "give 99 or more"],
+    ),
     "risk of one": (("controllers", 0, "risk"), 1.0, ["controllers.0.risk", "less than 1"]),
 }
 
