@@ -7,12 +7,12 @@ SNAKEMAKE := $(BIN)/snakemake --profile workflow/profiles/workstation
 FORMATTED := Snakefile workflow/rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo synthetic modes pendulum trusted pendubot robots panda loop bayessim tune calibration test slow lint bench document lock clean
+.PHONY: help install demo synthetic modes pendulum trusted pendubot robots panda loop control bayessim tune calibration test slow lint bench document lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
-	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | trusted | robots | panda | loop | bayessim | tune | calibration"
+	@echo "Targets of the workflow, with any profile: snakemake demo | synthetic | modes | pendulum | trusted | robots | panda | loop | control | bayessim | tune | calibration"
 	@echo "  e.g. $(SNAKEMAKE) pendulum --config budget=quick"
 
 # Every job imports pdsim; not everywhere does the first one save what it compiled.
@@ -52,6 +52,9 @@ panda: $(READY) ## Run all estimators on an arm that shakes a box, in two phases
 
 loop: $(READY) ## Identify a flexible loop in the hand of an arm
 	$(SNAKEMAKE) loop
+
+control: $(READY) ## Control a quadrotor and a cart-pole that are learnt on the way, ten vehicles each
+	$(SNAKEMAKE) control
 
 bayessim: $(READY) ## Train BayesSim's likelihood-free variants where an experiment has them
 	$(SNAKEMAKE) bayessim

@@ -12,6 +12,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "double_pendulum",
         "oscillator",
         "cart_pole",
+        "quadrotor",
         "articulated",
         "flexible_loop",
     ),
@@ -33,6 +34,10 @@ NAMES: dict[str, tuple[str, ...]] = {
         "least_squares",
         "steepest_descent",
         "gauss_newton",
+    ),
+    "control.tasks": (
+        "quadrotor",
+        "cart_pole",
     ),
     # In the order of the tables' rows.
     "metrics": (

@@ -64,6 +64,49 @@ def _files(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(f"--{name}", required=True, metavar="FILE")
 
 
+_CONTROL = """\
+The stages of an experiment of kind control, by hand:
+
+  E=config/experiments/quadrotor_circle.yaml
+  pdsim control        $E --controller prmppi --budget smoke --output prmppi.nc
+  pdsim control-table  $E --logs *.nc --folder tables
+  pdsim control-plot   laps $E --file tables/laps.csv --stem laps
+  pdsim control-plot   path $E --file prmppi.nc --stem path
+  pdsim control-report $E --logs *.nc --figures *.png *.gif --output report.html
+
+control-table needs the log of every controller of the experiment. A job of `control` that is
+killed goes on, when it is run again, from the checkpoint beside its output.
+"""
+
+
+def _control_verbs(verb) -> None:
+    """The verbs of experiments of kind ``control``."""
+    p = verb("control", "Simulate one controller in closed loop, all vehicles at once.", _CONTROL)
+    _experiment(p)
+    p.add_argument("--controller", required=True, help="its name in the experiment")
+    p.add_argument("--budget", default="small", help="smoke, small (default) or full")
+    _files(p, "output")
+
+    p = verb("control-table", "Logs of all controllers to their metrics and the table.", _CONTROL)
+    _experiment(p)
+    p.add_argument("--logs", nargs="+", required=True, metavar="FILE")
+    p.add_argument("--folder", required=True, help="where the tables go")
+
+    p = verb("control-plot", "Draw paths, laps or a film of a control experiment.", _CONTROL)
+    p.add_argument("figure", choices=("path", "laps", "film"))
+    _experiment(p)
+    p.add_argument(
+        "--file", required=True, help="one controller's log; of laps, the table laps.csv"
+    )
+    p.add_argument("--stem", required=True, help="output path without suffix")
+
+    p = verb("control-report", "Write the HTML report of a control experiment.", _CONTROL)
+    _experiment(p)
+    p.add_argument("--logs", nargs="+", required=True, metavar="FILE")
+    p.add_argument("--figures", nargs="+", required=True, metavar="IMAGE")
+    _files(p, "output")
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     root = argparse.ArgumentParser(
@@ -76,8 +119,14 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("--quiet", action="store_true", help="only warnings and errors")
     verbs = root.add_subparsers(dest="verb", required=True, metavar="verb")
 
-    def verb(name: str, text: str) -> argparse.ArgumentParser:
-        return verbs.add_parser(name, help=text, description=text)
+    def verb(name: str, text: str, epilog: str | None = None) -> argparse.ArgumentParser:
+        return verbs.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
 
     p = verb("check", "Check experiment files, and print nothing if all is well.")
     p.add_argument("experiments", nargs="+", metavar="experiment")
@@ -211,6 +260,8 @@ def parser() -> argparse.ArgumentParser:
         option = f"--{name.replace('_', '-')}"
         p.add_argument(option, nargs="+", metavar="FILE", default=[])
     p.add_argument("--stem", required=True, help="output path without suffix")
+
+    _control_verbs(verb)
 
     p = verb("report", "Write the HTML report of an experiment.")
     _experiment(p)

@@ -12,10 +12,10 @@ from pdsim.runtime.errors import PdsimError
 
 
 def _check(a: argparse.Namespace) -> None:
-    from pdsim.config.experiment import load_experiment
+    from pdsim.config.experiment import load_any
 
     for path in a.experiments:
-        load_experiment(path)
+        load_any(path)
 
 
 def _model(a: argparse.Namespace) -> None:
@@ -270,6 +270,30 @@ def _report(a: argparse.Namespace, experiment) -> None:
     )
 
 
+def _control(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.control import control
+
+    control(experiment.run(a.controller, a.budget), output=a.output)
+
+
+def _control_table(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.control_table import control_table
+
+    control_table(experiment, logs=a.logs, folder=a.folder)
+
+
+def _control_plot(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.control_plot import control_plot
+
+    control_plot(experiment, a.figure, file=a.file, stem=a.stem)
+
+
+def _control_report(a: argparse.Namespace, experiment) -> None:
+    from pdsim.stages.control_report import control_report
+
+    control_report(experiment, logs=a.logs, figures=a.figures, output=a.output)
+
+
 _PLAIN: dict[str, Callable[[argparse.Namespace], None]] = {
     "check": _check,
     "model": _model,
@@ -296,6 +320,12 @@ _OF_AN_EXPERIMENT: dict[str, Callable[[argparse.Namespace, Any], None]] = {
     "plot": _plot,
     "report": _report,
 }
+_OF_CONTROL: dict[str, Callable[[argparse.Namespace, Any], None]] = {
+    "control": _control,
+    "control-table": _control_table,
+    "control-plot": _control_plot,
+    "control-report": _control_report,
+}
 
 
 def _simulates(a: argparse.Namespace) -> bool:
@@ -309,6 +339,10 @@ def _simulates(a: argparse.Namespace) -> bool:
 def _execute(a: argparse.Namespace) -> None:
     if a.verb in _PLAIN:
         return _PLAIN[a.verb](a)
+    if a.verb in _OF_CONTROL:
+        from pdsim.config.experiment import load_control
+
+        return _OF_CONTROL[a.verb](a, load_control(a.experiment))
     from pdsim.config.earlier import with_earlier
     from pdsim.config.experiment import load_experiment
 

@@ -17,6 +17,7 @@ from pdsim.config.earlier import check_earlier
 from pdsim.config.messages import close_name, explain, read_yaml
 from pdsim.config.runs import BudgetConfig, Run, TuningConfig
 from pdsim.config.section import Name, Section
+from pdsim.control.config import ControlConfig
 from pdsim.identity import Identity
 from pdsim.likelihood.config import LikelihoodConfig, PredictionConfig
 from pdsim.recordings.config import RecordingConfig
@@ -25,8 +26,11 @@ from pdsim.systems.config import SimulatorConfig
 
 
 class ExperimentConfig(Section):
-    """One experiment."""
+    """One experiment of kind ``identification``."""
 
+    kind: Literal["identification"] = Field(
+        "identification", description="what kind of experiment the file is"
+    )
     title: str = Field(description="heading of the report")
     description: str = Field("", description="what the reader should know first")
     notes: tuple[str, ...] = Field((), description="paragraphs for the report's discussion")
@@ -211,10 +215,61 @@ class ExperimentConfig(Section):
         return units.pop() if len(units) == 1 else "-"
 
 
-def load_experiment(path: str | Path) -> ExperimentConfig:
-    """Read and check one experiment file, against its system and its source included."""
+AnyExperiment = ExperimentConfig | ControlConfig
+
+
+def kind_of(values: Any) -> str:
+    """The kind that a file says its experiment is of."""
+    return str(values.get("kind", "identification")) if isinstance(values, dict) else "-"
+
+
+def load_any(path: str | Path) -> AnyExperiment:
+    """Read and check an experiment file of any kind."""
+    values = read_yaml(path)
+    kind = kind_of(values)
+    return _control(path, values) if kind == "control" else _identification(path, values)
+
+
+def load_control(path: str | Path) -> ControlConfig:
+    """Read and check an experiment file of kind ``control``.
+
+    Raises:
+        PdsimError: it is of another kind.
+    """
+    values = read_yaml(path)
+    if kind_of(values) != "control":
+        raise PdsimError(
+            f"{path}: kind: this verb is for experiments of kind control (got {kind_of(values)!r})"
+        )
+    return _control(path, values)
+
+
+def _control(path: str | Path, values: Any) -> ControlConfig:
     try:
-        experiment = ExperimentConfig.model_validate(read_yaml(path))
+        return ControlConfig.model_validate(values)
+    except ValidationError as error:
+        raise explain(error, path, ControlConfig) from None
+
+
+def load_experiment(path: str | Path) -> ExperimentConfig:
+    """Read and check an experiment file of kind ``identification``.
+
+    Raises:
+        PdsimError: it is of another kind.
+    """
+    values = read_yaml(path)
+    if kind_of(values) == "control":
+        raise PdsimError(
+            f"{path}: kind: this verb is for experiments of kind identification (got 'control'); "
+            "use pdsim control"
+        )
+    return _identification(path, values)
+
+
+def _identification(path: str | Path, values: Any) -> ExperimentConfig:
+    """Check a file's values, against its system and its source included."""
+    try:
+        experiment = ExperimentConfig.model_validate(values)
     except ValidationError as error:
         raise explain(error, path, ExperimentConfig) from None
     experiment._folder = Path(path).parent

@@ -3,13 +3,14 @@
 import json
 from pathlib import Path
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from pydantic_core import PydanticUndefined
 
 from pdsim import registry
-from pdsim.config.experiment import ExperimentConfig
+from pdsim.config.experiment import AnyExperiment, ExperimentConfig
 from pdsim.config.walk import sections, shown, tag
 from pdsim.config.workflow import WorkflowConfig
+from pdsim.control.config import ControlConfig
 from pdsim.runtime.files import write_text
 from pdsim.tables.layout import markdown
 
@@ -62,10 +63,12 @@ def config_readme() -> str:
     text = _HEAD
     text += _table("`config.yaml`", WorkflowConfig)
     text += _table("`experiments/*.yaml`", ExperimentConfig)
+    text += _table("`experiments/*.yaml` of `kind: control`", ControlConfig)
     for room, key, attribute in (
         ("recordings", "`recording` of source", "Config"),
         ("systems", "`simulator.options` of", "Options"),
         ("inference", "`runs[].settings` of", "Settings"),
+        ("control.tasks", "`task.options` of", "Options"),
     ):
         for name in registry.NAMES[room]:
             model = getattr(registry.load(room, name), attribute)
@@ -75,10 +78,13 @@ def config_readme() -> str:
 
 def schemas() -> dict[str, str]:
     """Return the JSON schema of each kind of config file, by file name."""
+    found = {
+        "experiment": TypeAdapter(AnyExperiment).json_schema(),
+        "config": WorkflowConfig.model_json_schema(),
+    }
     return {
-        f"{name}.schema.json": json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False)
-        + "\n"
-        for name, model in (("experiment", ExperimentConfig), ("config", WorkflowConfig))
+        f"{name}.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        for name, schema in found.items()
     }
 
 

@@ -35,6 +35,9 @@ class WorkflowConfig(Section):
     )
     results: Folder = Field("results", description="folder of everything that is computed")
     budget: Name = Field("paper", description="budget of every inference job; quick or paper")
+    control_budget: Name = Field(
+        "small", description="budget of experiments of kind control: smoke, small or full"
+    )
     ibm_dir: Folder | None = Field(
         None, description="folder of the IBM recordings; else PDSIM_IBM_DIR, else a download"
     )

@@ -17,6 +17,7 @@ class Picture(NamedTuple):
 
     @property
     def kind(self) -> str:
+        """Of image: png or gif."""
         return Path(self.path).suffix.removeprefix(".")
 
     @property
@@ -24,8 +25,10 @@ class Picture(NamedTuple):
         return base64.b64encode(Path(self.path).read_bytes()).decode()
 
 
-def render(context: dict[str, Any], pictures: Sequence[Picture]) -> str:
-    """Fill the template."""
+def render(
+    context: dict[str, Any], pictures: Sequence[Picture], template: str = "page.html.jinja"
+) -> str:
+    """Fill a template of this folder."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -33,4 +36,4 @@ def render(context: dict[str, Any], pictures: Sequence[Picture]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html.jinja").render(pictures=pictures, **context)
+    return environment.get_template(template).render(pictures=pictures, **context)

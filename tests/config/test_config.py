@@ -5,7 +5,7 @@ import jsonschema
 import pytest
 import yaml
 
-from pdsim.config.experiment import load_experiment
+from pdsim.config.experiment import load_any, load_experiment
 from pdsim.config.reference import config_readme, schemas
 from pdsim.config.slices import slice_of
 from pdsim.config.workflow import check_file, workflow_config
@@ -35,6 +35,10 @@ EXPERIMENTS = (
     "loop_posterior",
     "calibration_oscillator",
     "calibration_pendulum",
+    "quadrotor_circle",
+    "quadrotor_near",
+    "quadrotor_samples",
+    "cart_pole_rail",
 )
 
 
@@ -57,7 +61,7 @@ def test_every_shipped_experiment_is_tested(root):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_shipped_experiments_are_valid_and_match_the_schema(root, name):
     path = root / f"config/experiments/{name}.yaml"
-    load_experiment(path)
+    load_any(path)
     schema = json.loads(schemas()["experiment.schema.json"])
     jsonschema.validate(yaml.safe_load(path.read_text()), schema)
 
@@ -67,7 +71,7 @@ def test_the_workflow_s_config_is_valid(root):
     jsonschema.validate(values, json.loads(schemas()["config.schema.json"]))
     settings = workflow_config(values, "config/config.yaml")
     groups = {"demo", "synthetic", "modes", "two_lengths", "pendulum", "pendubot"}
-    groups |= {"estimators", "trusted", "robots", "panda", "loop"}
+    groups |= {"estimators", "trusted", "robots", "panda", "loop", "control"}
     assert set(settings.groups) == groups
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from pdsim import registry
-from pdsim.config.experiment import load_experiment
+from pdsim.config.experiment import ExperimentConfig, load_any
 from pdsim.config.slices import slice_of
 from pdsim.config.workflow import workflow_config
 from pdsim.recordings.ibm import FOLDER_VARIABLE, local_folder
@@ -18,9 +18,20 @@ from pdsim.stages import modules
 try:
     SETTINGS = workflow_config(config, "config/config.yaml")
     FILES = SETTINGS.files()
-    EXPERIMENTS = {name: load_experiment(path) for name, path in FILES.items()}
+    SETUPS = {name: load_any(path) for name, path in FILES.items()}
+    # Of kind identification, and of kind control: each has rules and a budget of its own.
+    EXPERIMENTS = {
+        name: setup
+        for name, setup in SETUPS.items()
+        if isinstance(setup, ExperimentConfig)
+    }
+    CONTROLLED = {
+        name: setup for name, setup in SETUPS.items() if name not in EXPERIMENTS
+    }
     for experiment in EXPERIMENTS.values():
         experiment.budget(SETTINGS.budget)
+    for experiment in CONTROLLED.values():
+        experiment.budget(SETTINGS.control_budget)
 except PdsimError as error:
     raise WorkflowError(str(error)) from None
 
@@ -31,6 +42,8 @@ RESULTS = (
     if SETTINGS.budget == "paper"
     else f"{SETTINGS.results}/{SETTINGS.budget}"
 )
+# Of experiments of kind control: a folder for each of their budgets.
+CONTROL_RESULTS = f"{SETTINGS.results}/{SETTINGS.control_budget}"
 EXPERIMENT = f"{RESULTS}/{{experiment}}"
 RUN = f"{EXPERIMENT}/{{run}}/seed{{seed}}"
 IBM_FOLDER = local_folder(SETTINGS.ibm_dir)
@@ -55,6 +68,7 @@ TRAINED = one_of(
 wildcard_constraints:
     experiment=one_of(EXPERIMENTS),
     run=f"{ESTIMATED}|{TRAINED}",
+    controlled=one_of(CONTROLLED),
     statistic="[a-z]+",
     seed=r"\d+",
 
@@ -212,11 +226,21 @@ def figure_files(experiment, kept=lambda name: True):
 
 def group_files(group):
     """Everything a named target asks for."""
-    return [
-        f"{RESULTS}/{experiment}/{name}"
+    kinds = {
+        experiment: (
+            (
+                f"{CONTROL_RESULTS}/{experiment}",
+                ("report.html", "tables/comparison.csv"),
+            )
+            if experiment in CONTROLLED
+            else (
+                f"{RESULTS}/{experiment}",
+                ("report.html", "metrics.csv", "tables/table_1.csv"),
+            )
+        )
         for experiment in GROUPS[group]
-        for name in ("report.html", "metrics.csv", "tables/table_1.csv")
-    ]
+    }
+    return [f"{folder}/{name}" for folder, names in kinds.values() for name in names]
 
 
 def statistics_file(wildcards):

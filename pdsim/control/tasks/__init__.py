@@ -1,0 +1,1 @@
+"""What is to be done with which system: one file per task."""

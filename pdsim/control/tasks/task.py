@@ -1,0 +1,152 @@
+"""What a task is to the planner: a system, what is sought of it, a reference and a safe set.
+
+A task is written for one sample, as systems are: a state is a tuple of scalars. To add one: a file
+in this folder with ``Options`` and ``build(options)``, and a line in ``pdsim.registry``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pdsim.systems.system import ContinuousSystem, State
+
+# Of the simulated plant [s].
+PLANT_STEP = 1e-3
+
+
+class Learnt(NamedTuple):
+    """A parameter of the system that the controller does not know.
+
+    Attributes:
+        name: as the system calls it.
+        nominal: what a controller that does not learn believes.
+        lower, upper: limits of the uniform prior, in the system's unit.
+        label: for figures.
+    """
+
+    name: str
+    nominal: float
+    lower: float
+    upper: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """Subclasses are frozen dataclasses; two tasks are equal if class and fields are.
+
+    Attributes:
+        name: that of the module.
+        system: stepped by the controller with its own integrator, RK4.
+        control_time: between two inputs [s].
+        horizon: K, control steps that the planner looks ahead.
+        temperature: β of the nominal weights (2); divides the cost.
+        robust_temperature: β_R of the robust weights, of costs in the unit of ``clearance``.
+        state_weights, input_weights: diagonals of Q and R_u.
+        lowest_input, highest_input: limits.
+        rest_input: u_0, which costs nothing and begins every plan.
+        exploration: (nu, nu) root of Σ_u, rows: Σ_u = E Eᵀ.
+        deviations: of the observation model (6), one for each state variable: at least five times
+            the error of the model's one step, so that the integrator does not bias the belief.
+        scored: state variables that count for the RMSE.
+        resets: whether each lap begins at the start again; the belief stays.
+    """
+
+    name: ClassVar[str]
+    system: ClassVar[ContinuousSystem]
+    control_time: ClassVar[float] = 0.02
+    horizon: ClassVar[int]
+    temperature: ClassVar[float]
+    robust_temperature: ClassVar[float] = 0.01
+    state_weights: ClassVar[tuple[float, ...]]
+    input_weights: ClassVar[tuple[float, ...]]
+    lowest_input: ClassVar[tuple[float, ...]]
+    highest_input: ClassVar[tuple[float, ...]]
+    rest_input: ClassVar[tuple[float, ...]]
+    exploration: ClassVar[tuple[tuple[float, ...], ...]]
+    deviations: ClassVar[tuple[float, ...]]
+    scored: ClassVar[tuple[int, ...]]
+    resets: ClassVar[bool]
+
+    @property
+    def lap_steps(self) -> int:
+        """Control steps of a lap."""
+        raise NotImplementedError
+
+    @property
+    def learnt(self) -> tuple[Learnt, ...]:
+        """The parameters θ, in the order of θ."""
+        raise NotImplementedError
+
+    def system_parameters(self, theta: tuple) -> Mapping[str, jax.Array]:
+        """All the system's parameters by name, of the learnt ones (one scalar each)."""
+        raise NotImplementedError
+
+    def start(self, key: jax.Array) -> jax.Array:
+        """State vector (S,) at the start of a lap."""
+        raise NotImplementedError
+
+    def reference(self, time) -> State:
+        """Where the state should be at a time since the start of the lap [s]."""
+        raise NotImplementedError
+
+    def clearance(self, state: State) -> jax.Array:
+        """h, positive where the state is safe; the truth, whatever is seen of it."""
+        raise NotImplementedError
+
+    def seen_clearance(self, state: State, now: State) -> jax.Array:
+        """h as the controller knows it in state ``now``; default: all of it."""
+        del now
+        return self.clearance(state)
+
+    def assumed_clearance(self, state: State, now: State) -> jax.Array:
+        """h of the robust cost (10), which may assume more; default: what is seen."""
+        return self.seen_clearance(state, now)
+
+    def crashed(self, state: State) -> jax.Array:
+        """Whether a state is one that no controller comes back from."""
+        raise NotImplementedError
+
+    # What follows is the same for all tasks.
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the learnt parameters."""
+        return tuple(one.name for one in self.learnt)
+
+    @property
+    def nominal(self) -> np.ndarray:
+        """(d,) nominal θ."""
+        return np.array([one.nominal for one in self.learnt])
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """(d,) lower and (d,) upper limits of the prior."""
+        return (
+            np.array([one.lower for one in self.learnt]),
+            np.array([one.upper for one in self.learnt]),
+        )
+
+    @property
+    def substeps(self) -> int:
+        """Steps of the plant during a control step."""
+        return round(self.control_time / PLANT_STEP)
+
+    def prepare(self, logarithm: jax.Array):
+        """Prepare the system.
+
+        Args:
+            logarithm: y = log(θ/θ_nominal), (d,).
+        """
+        theta = jnp.exp(logarithm) * jnp.asarray(self.nominal, logarithm.dtype)
+        return self.system.prepare(self.system_parameters(tuple(theta)))
+
+    def draw_truth(self, key: jax.Array) -> jax.Array:
+        """Draw y = log(θ/θ_nominal), (d,), with θ uniform over the prior."""
+        lower, upper = (np.asarray(bound) for bound in self.bounds)
+        share = jax.random.uniform(key, (len(lower),))
+        return jnp.log((lower + share * (upper - lower)) / self.nominal).astype(share.dtype)
