@@ -56,6 +56,7 @@ def written(tmp_path):
             "runs": runs,
             "seeds": (0,),
             "reference": None,
+            "exchangeable": (),
             "paper_table": True,
         } | changes
         assert {*values, "unit"} == set(Report.model_fields)
