@@ -81,8 +81,10 @@ def found():
                 row["slope"] = float(history["slope"].values[-1])
             # By the clock, and other work may have run beside it.
             row["iteration"] = float(np.diff(history["seconds"].values).min())
-            table = pd.read_csv(folder / "benchmarks/infer.tsv", sep="\t")
-            row["minutes"] = float(table["cpu_time"].iloc[-1]) / 60
+            # Snakemake's; a run by hand has none.
+            spent = folder / "benchmarks/infer.tsv"
+            if spent.exists():
+                row["minutes"] = float(pd.read_csv(spent, sep="\t")["cpu_time"].iloc[-1]) / 60
             rows[f"{title}, {method}"] = row
     write("loop_found.csv", rows | PUBLISHED)
 
