@@ -60,7 +60,8 @@ def test_posteriors_open_in_arviz(tiny, run, chains, draws):
 def test_posteriors_hold_all_groups_and_their_provenance(tiny):
     tree = xr.open_datatree(posterior_file(tiny), engine="netcdf4")
     groups = {"posterior", "sample_stats", "prior", "shooting", "history", "course", "convergence"}
-    assert set(tree.children) == groups | {"combinations", "noise"}
+    assert set(tree.children) == groups | {"combinations", "noise", "single"}
+    assert set(tree["single"].data_vars) == set()
     assert set(tree["noise"].data_vars) == set()
     assert tree["combinations"]["J1_over_G1"].shape == tree["posterior"]["link_1"].shape
     assert tree["course"]["link_1"].shape == (tree["course"].sizes["snapshot"], 12)
