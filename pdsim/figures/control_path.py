@@ -33,6 +33,8 @@ def draw(title: str, task, log: xr.Dataset, stem: str) -> None:
             above.plot(x[part], y[part], color=style.DRAWS, linewidth=0.5, alpha=0.7)
         robust = log["fallback"].values[simulation]
         above.plot(x[robust], y[robust], ".", color=control_scene.FALLBACK, markersize=4)
+    above.plot([], [], color=style.DRAWS, linewidth=0.5, label="path")
+    above.plot([], [], ".", color=control_scene.FALLBACK, markersize=4, label="robust plan")
     above.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
     last = log.sizes["step"] - 1
     lap_length = int((log["lap"].values == 0).sum())
@@ -59,4 +61,5 @@ def _contours(axis, points: np.ndarray) -> None:
     grid = np.stack(np.meshgrid(x, y), axis=-1)
     apart = (grid[:, :, None] - points) / width
     density = np.exp(-0.5 * (apart**2).sum(axis=-1)).mean(axis=-1)
-    axis.contour(x, y, density, levels=4, colors=style.DRAWS, linewidths=0.4)
+    levels = density.max() * np.array([0.05, 0.25, 0.5, 0.75])
+    axis.contour(x, y, density, levels=levels, colors=style.DRAWS, linewidths=0.4)
