@@ -37,6 +37,8 @@ def draw(title: str, task, log: xr.Dataset, output: str, simulation: int = 0) ->
     (cloud,) = right.plot([], [], ".", color=style.DRAWS, markersize=3)
     robust = log["fallback"].values[simulation]
     style.title(figure, title)
+    # The layout is made once, with room for what each picture says of its time.
+    left.set_title("lap, time")
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
 

@@ -66,10 +66,6 @@ class CartPoleTask(Task):
     resets: ClassVar[bool] = True
 
     @property
-    def lap_steps(self) -> int:
-        return round(self.lap_time / self.control_time)
-
-    @property
     def learnt(self) -> tuple[Learnt, ...]:
         low, high = 1 - self.spread, 1 + self.spread
         return (

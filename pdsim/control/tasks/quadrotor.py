@@ -69,10 +69,6 @@ class QuadrotorTask(Task):
     resets: ClassVar[bool] = False
 
     @property
-    def lap_steps(self) -> int:
-        return round(self.lap_time / self.control_time)
-
-    @property
     def learnt(self) -> tuple[Learnt, ...]:
         low, high = 1 - self.spread, 1 + self.spread
         return (

@@ -54,6 +54,7 @@ class Task:
             the error of the model's one step, so that the integrator does not bias the belief.
         scored: state variables that count for the RMSE.
         resets: whether each lap begins at the start again; the belief stays.
+        lap_time: of a lap [s]; a field, with its default, of every task.
     """
 
     name: ClassVar[str]
@@ -71,11 +72,7 @@ class Task:
     deviations: ClassVar[tuple[float, ...]]
     scored: ClassVar[tuple[int, ...]]
     resets: ClassVar[bool]
-
-    @property
-    def lap_steps(self) -> int:
-        """Control steps of a lap."""
-        raise NotImplementedError
+    lap_time: float
 
     @property
     def learnt(self) -> tuple[Learnt, ...]:
@@ -112,6 +109,11 @@ class Task:
         raise NotImplementedError
 
     # What follows is the same for all tasks.
+
+    @property
+    def lap_steps(self) -> int:
+        """Control steps of a lap."""
+        return round(self.lap_time / self.control_time)
 
     @property
     def names(self) -> tuple[str, ...]:
