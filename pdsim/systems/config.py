@@ -18,12 +18,17 @@ class ParameterConfig(Section):
     scale: Literal["linear", "log"] = Field(
         "linear", description="how the unit box is laid over the limits"
     )
-    prior: Literal["uniform", "log_uniform", "normal", "truncated_normal"] | None = Field(
-        None, description="density within the limits; default: flat on the scale"
+    prior: Literal["uniform", "log_uniform", "normal", "truncated_normal", "half_cauchy"] | None = (
+        Field(None, description="density within the limits; default: flat on the scale")
     )
     mean: float | None = Field(None, description="of a (truncated) normal prior, in `unit`")
     standard_deviation: Positive | None = Field(
         None, description="of a (truncated) normal prior, in `unit`"
+    )
+    median: Positive | None = Field(
+        None,
+        description="of a half_cauchy prior, in `unit`: for what may be nothing or, seldom, much, "
+        "as friction",
     )
     sets: tuple[str, ...] = Field(
         (),
@@ -46,6 +51,13 @@ class ParameterConfig(Section):
             raise ValueError(
                 "mean and standard_deviation belong to a normal or truncated_normal prior"
             )
+        if self.prior == "half_cauchy":
+            if self.median is None:
+                raise ValueError("a half_cauchy prior needs median")
+            if self.lower < 0:
+                raise ValueError(f"a half_cauchy prior needs lower >= 0, not {self.lower}")
+        elif self.median is not None:
+            raise ValueError("median belongs to a half_cauchy prior")
         return self
 
 

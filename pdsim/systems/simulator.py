@@ -142,6 +142,7 @@ def _space(
                 prior=entry.prior or flat,
                 mean=entry.mean or 0.0,
                 standard_deviation=entry.standard_deviation or 1.0,
+                median=entry.median or 1.0,
                 sets=sets,
                 label=_label(system, name, sets[0]),
             )

@@ -110,6 +110,13 @@ MISTAKES = {
         {"lower": 0.0, "upper": 1.0, "unit": "m", "scale": "log", "sets": ["length"]},
         ["link_1", "lower > 0"],
     ),
+    "half-Cauchy of no median": ((*LINK, "prior"), "half_cauchy", ["link_1", "needs median"]),
+    "median of a flat prior": ((*LINK, "median"), 1.0, ["link_1", "belongs to a half_cauchy"]),
+    "half-Cauchy below zero": (
+        LINK,
+        {"lower": -1.0, "upper": 1.0, "unit": "m", "prior": "half_cauchy", "median": 0.5},
+        ["link_1", "lower >= 0, not -1.0"],
+    ),
     "wrong unit": ((*LINK, "unit"), "cm", ["link_1.unit", "'m'", "'cm'", "convert"]),
     "unknown system parameter": ((*LINK, "sets"), ["lenght"], ["'lenght'", "'length'"]),
     "unknown system": (("simulator", "system"), "pendulum", ["simulator.system", "'pendulum'"]),
