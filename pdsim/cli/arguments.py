@@ -85,6 +85,7 @@ def _control_verbs(verb) -> None:
     _experiment(p)
     p.add_argument("--controller", required=True, help="its name in the experiment")
     p.add_argument("--budget", default="small", help="smoke, small (default) or full")
+    p.add_argument("--prior-from", metavar="FILE", help="posterior that prior_from asks for")
     _files(p, "output")
 
     p = verb("control-table", "Logs of all controllers to their metrics and the table.", _CONTROL)

@@ -273,7 +273,7 @@ def _report(a: argparse.Namespace, experiment) -> None:
 def _control(a: argparse.Namespace, experiment) -> None:
     from pdsim.stages.control import control
 
-    control(experiment.run(a.controller, a.budget), output=a.output)
+    control(experiment.run(a.controller, a.budget), output=a.output, prior=a.prior_from)
 
 
 def _control_table(a: argparse.Namespace, experiment) -> None:

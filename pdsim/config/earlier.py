@@ -1,12 +1,14 @@
-"""Numbers that one experiment takes from the posterior of another: ``simulator.fixed_from``.
+"""What one experiment takes from the posterior of another.
 
-An experiment in two phases first estimates some numbers of a robot, then others with the first held
-at what was found. The first posterior is a file; every stage that simulates the second phase is
-given it (``--fixed-from``).
+``simulator.fixed_from``: an experiment in two phases first estimates some numbers of a robot, then
+others with the first held at what was found. The first posterior is a file; every stage that
+simulates the second phase is given it (``--fixed-from``). ``prior_from`` of a controller: its
+belief starts from the posterior (``--prior-from``, ``pdsim.control.prior``).
 """
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +16,50 @@ import numpy as np
 from pdsim.config.messages import close_name, read_yaml
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
-from pdsim.systems.config import FixedFrom, ParameterConfig, SimulatorConfig
+from pdsim.systems.config import FixedFrom, ParameterConfig, PosteriorOf, SimulatorConfig
 
 if TYPE_CHECKING:
     from pdsim.config.experiment import ExperimentConfig
     from pdsim.systems.system import System
 
 _WHERE = "simulator.fixed_from"
+
+
+def named_experiment(
+    earlier: PosteriorOf, folder: Path, kind: type["ExperimentConfig"], where: str
+) -> "ExperimentConfig":
+    """The experiment whose posterior is asked for, of the folder of the one that asks.
+
+    Args:
+        where: key that asks.
+
+    Raises:
+        PdsimError: it is not there, or has no such run or seed.
+    """
+    path = folder / f"{earlier.experiment}.yaml"
+    if not path.is_file():
+        raise PdsimError(f"{where}.experiment: {path}: no such file")
+    # Its own checks are made when it is loaded itself.
+    other = kind.model_validate(read_yaml(path))
+    runs = [identity.run for identity in other.identities()]
+    if earlier.run not in runs:
+        raise PdsimError(
+            f"{where}.run: {path} has no run {earlier.run!r}{close_name(earlier.run, runs)}"
+        )
+    if earlier.seed not in other.seeds:
+        raise PdsimError(f"{where}.seed: {path} has seeds {list(other.seeds)}")
+    return other
+
+
+def check_run(path: str, earlier: PosteriorOf, where: str) -> None:
+    """Refuse a posterior file of another run or seed than the one asked for."""
+    attributes = read_dataset(path).attrs
+    whose = str(attributes.get("run")), int(attributes.get("seed", -1))
+    if whose != (earlier.run, earlier.seed):
+        raise PdsimError(
+            f"{path}: is of run {whose[0]}, seed {whose[1]}, but {where} asks for run "
+            f"{earlier.run}, seed {earlier.seed}"
+        )
 
 
 def check_earlier(experiment: "ExperimentConfig", system: "System") -> None:
@@ -32,18 +71,7 @@ def check_earlier(experiment: "ExperimentConfig", system: "System") -> None:
     earlier = experiment.simulator.fixed_from
     if earlier is None:
         return
-    path = experiment.folder / f"{earlier.experiment}.yaml"
-    if not path.is_file():
-        raise PdsimError(f"{_WHERE}.experiment: {path}: no such file")
-    # Its own checks are made when it is loaded itself.
-    other = type(experiment).model_validate(read_yaml(path))
-    runs = [identity.run for identity in other.identities()]
-    if earlier.run not in runs:
-        raise PdsimError(
-            f"{_WHERE}.run: {path} has no run {earlier.run!r}{close_name(earlier.run, runs)}"
-        )
-    if earlier.seed not in other.seeds:
-        raise PdsimError(f"{_WHERE}.seed: {path} has seeds {list(other.seeds)}")
+    other = named_experiment(earlier, experiment.folder, type(experiment), _WHERE)
     _targets(experiment.simulator, other.simulator.parameters, system)
 
 
@@ -109,14 +137,8 @@ def with_earlier(experiment: "ExperimentConfig", path: str | None) -> "Experimen
 
 
 def _found(earlier: FixedFrom, path: str, experiment: "ExperimentConfig") -> dict[str, float]:
-    attributes = read_dataset(path).attrs
-    whose = str(attributes.get("run")), int(attributes.get("seed", -1))
-    if whose != (earlier.run, earlier.seed):
-        raise PdsimError(
-            f"{path}: is of run {whose[0]}, seed {whose[1]}, but {_WHERE} asks for run "
-            f"{earlier.run}, seed {earlier.seed}"
-        )
-    entries = json.loads(attributes["config"])["simulator"]["parameters"]
+    check_run(path, earlier, _WHERE)
+    entries = json.loads(read_dataset(path).attrs["config"])["simulator"]["parameters"]
     parameters = {name: ParameterConfig.model_validate(entry) for name, entry in entries.items()}
     targets = _targets(experiment.simulator, parameters, experiment.system())
     values = chosen_draw(path, parameters, earlier.draw)

@@ -13,7 +13,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 from pdsim import registry
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.calibration.config import CalibrationConfig
-from pdsim.config.earlier import check_earlier
+from pdsim.config.earlier import check_earlier, named_experiment
 from pdsim.config.messages import close_name, explain, read_yaml
 from pdsim.config.runs import BudgetConfig, Run, TuningConfig
 from pdsim.config.section import Name, Section
@@ -245,10 +245,25 @@ def load_control(path: str | Path) -> ControlConfig:
 
 
 def _control(path: str | Path, values: Any) -> ControlConfig:
+    """Check a file's values, against the posteriors that its controllers start from included."""
     try:
-        return ControlConfig.model_validate(values)
+        found = ControlConfig.model_validate(values)
     except ValidationError as error:
         raise explain(error, path, ControlConfig) from None
+    try:
+        task = found.task.build()
+        for i, controller in enumerate(found.controllers):
+            if controller.prior_from is not None:
+                from pdsim.control.prior import WHERE, check_names
+
+                where = f"controllers.{i}.{WHERE}"
+                other = named_experiment(
+                    controller.prior_from, Path(path).parent, ExperimentConfig, where
+                )
+                check_names(list(other.simulator.parameters), task)
+    except PdsimError as error:
+        raise PdsimError(f"{path}: {error}") from None
+    return found
 
 
 def load_experiment(path: str | Path) -> ExperimentConfig:

@@ -112,6 +112,7 @@ class Particles:
         iterations: of SVGD at each control step.
         step: ε.
         density: of the particles, as the prior of the next step.
+        first: y of the particles at the start, N of d each; None: spread over the prior box.
     """
 
     task: Task
@@ -119,10 +120,13 @@ class Particles:
     iterations: int = 20
     step: float = 1.0
     density: Density = "null_drift"
+    first: tuple[tuple[float, ...], ...] | None = None
 
     def init(self, truth, key) -> jax.Array:
-        """Sobol points over the prior box, (N, d)."""
+        """``first``, or Sobol points over the prior box, (N, d)."""
         del truth, key
+        if self.first is not None:
+            return jnp.asarray(self.first)
         lower, upper = self.task.bounds
         exponent = int(np.ceil(np.log2(self.count)))
         # The plain sequence begins in a corner of the box; scrambled it does not.
@@ -277,7 +281,7 @@ class Fixed:
 
     def draw(self, state, key, count):
         if self.kind == "prior":
-            return jax.vmap(self.task.draw_truth)(jax.random.split(key, count)).astype(state.dtype)
+            return jax.vmap(self.task.draw_prior)(jax.random.split(key, count)).astype(state.dtype)
         return jnp.broadcast_to(state, (count, *state.shape))
 
     def particles(self, state):

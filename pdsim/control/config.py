@@ -1,5 +1,6 @@
 """An experiment of kind ``control``: a task, the controllers that are compared, how many times."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
@@ -9,6 +10,7 @@ from pdsim.config.messages import close_name
 from pdsim.config.section import Count, Name, Positive, Section
 from pdsim.control.conformal import rank, sample_count
 from pdsim.runtime.errors import PdsimError
+from pdsim.systems.config import PosteriorOf
 
 
 class TaskConfig(Section):
@@ -19,6 +21,11 @@ class TaskConfig(Section):
         json_schema_extra={"enum": list(registry.NAMES["control.tasks"])},
     )
     options: dict[str, Any] = Field({}, description="keys of the task's own table below")
+    vehicle: dict[str, Positive] | None = Field(
+        None,
+        description="true value of each learnt parameter, in all simulations; default: each "
+        "simulation draws its own from the prior",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> "TaskConfig":
@@ -43,9 +50,21 @@ class TaskConfig(Section):
         return self
 
     def build(self):
-        """The task."""
+        """The task.
+
+        Raises:
+            PdsimError: ``vehicle`` names other parameters than the learnt ones.
+        """
         module = registry.load("control.tasks", self.name)
-        return module.build(module.Options.model_validate(self.options))
+        task = module.build(module.Options.model_validate(self.options))
+        if self.vehicle is None:
+            return task
+        if set(self.vehicle) != set(task.names):
+            raise PdsimError(
+                f"task.vehicle: {self.name} learns {', '.join(task.names)}, each needs a value "
+                f"(got {', '.join(self.vehicle) or 'none'})"
+            )
+        return replace(task, vehicle=tuple(self.vehicle[name] for name in task.names))
 
 
 class PublishedConfig(Section):
@@ -82,6 +101,11 @@ class ControllerConfig(Section):
     density: Literal["silverman", "liu_west", "null_drift"] = Field(
         "null_drift", description="of the particles as the next prior; null_drift holds, see docs"
     )
+    prior_from: PosteriorOf | None = Field(
+        None,
+        description="posterior of an identification experiment that the particles start from, in "
+        "place of the task's prior",
+    )
     published: PublishedConfig | None = Field(
         None, description="the document's numbers, printed beside ours"
     )
@@ -93,6 +117,10 @@ class ControllerConfig(Section):
                 f"samples: {self.samples} are too few for a risk of {self.risk:g}, no plan would "
                 f"count as safe; give {sample_count(self.risk)} or more, or, where the parameters "
                 "are certain, one sample and risk: 0.5"
+            )
+        if self.prior_from is not None and self.belief != "svgd":
+            raise ValueError(
+                f"prior_from: belief {self.belief} has no particles; only svgd starts from draws"
             )
         return self
 
@@ -106,14 +134,20 @@ class ControllerConfig(Section):
         """What its simulations depend on."""
         return self.model_copy(update={"published": None})
 
-    def build(self, task):
-        """The controller of a task."""
+    def build(self, task, first: tuple[tuple[float, ...], ...] | None = None):
+        """The controller of a task.
+
+        Args:
+            first: y of the particles at the start, where ``prior_from`` gives it.
+        """
         from pdsim.control.belief import Fixed, Particles, Unscented  # JAX for real work only
         from pdsim.control.closed_loop import Controller
         from pdsim.control.mppi import Planner
 
         if self.belief == "svgd":
-            belief: Any = Particles(task, self.particles, self.iterations, self.step, self.density)
+            belief: Any = Particles(
+                task, self.particles, self.iterations, self.step, self.density, first
+            )
         elif self.belief == "ukf":
             belief = Unscented(task)
         else:

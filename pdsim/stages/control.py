@@ -17,8 +17,10 @@ import xarray as xr
 
 from pdsim import registry
 from pdsim.control.closed_loop import Controller, Record, advance_all, begin_all
-from pdsim.control.config import ControlRun
+from pdsim.control.config import ControllerConfig, ControlRun
 from pdsim.control.metrics import failed
+from pdsim.control.prior import first_particles
+from pdsim.control.tasks.task import Task
 from pdsim.runtime import device
 from pdsim.runtime.checkpoint import Checkpoint, load, save
 from pdsim.runtime.errors import PdsimError
@@ -37,15 +39,20 @@ def modules(task: str) -> tuple[str, ...]:
     return ("pdsim.stages.control", registry.module_name("control.tasks", task))
 
 
-def control(options: ControlRun, *, output: str) -> None:
-    """Simulate, and write what was logged; see ``_dataset`` for the layout."""
+def control(options: ControlRun, *, output: str, prior: str | None = None) -> None:
+    """Simulate, and write what was logged; see ``_dataset`` for the layout.
+
+    Args:
+        prior: posterior file that the belief starts from, where the controller has ``prior_from``.
+    """
     device.configure(options.precision)
     task = options.task.build()
-    controller = options.controller.build(task)
+    first = _first(options.controller, task, prior)
+    controller = options.controller.build(task, first)
     work = options.work
     steps = work.steps or work.laps * task.lap_steps
     stated = options.model_dump(mode="json")
-    digest = fingerprint(stated, code_fingerprint(*modules(options.task.name)))
+    digest = fingerprint(stated, first, code_fingerprint(*modules(options.task.name)))
     checkpoint = Path(output).with_suffix(".npz")
     simulations = begin_all(controller, options.seed, work.simulations)
     simulations, history, course = _restore(checkpoint, digest, simulations)
@@ -83,6 +90,21 @@ def control(options: ControlRun, *, output: str) -> None:
     write_dataset(output, _dataset(task, truth, history, attributes))
     checkpoint.unlink(missing_ok=True)
     log.info("%s: %d simulations, %.0f s", output, work.simulations, course["seconds"].sum())
+
+
+def _first(controller: ControllerConfig, task: Task, prior: str | None):
+    """Particles at the start that ``prior_from`` asks for; None if it asks for none."""
+    earlier = controller.prior_from
+    if earlier is None:
+        if prior is not None:
+            raise PdsimError(f"--prior-from is given, but {controller.name} has no prior_from")
+        return None
+    if prior is None:
+        raise PdsimError(
+            f"--prior-from is missing: {controller.name} starts from the posterior.nc of run "
+            f"{earlier.run}, seed {earlier.seed}, of experiment {earlier.experiment}"
+        )
+    return first_particles(prior, earlier, task, controller.particles)
 
 
 def _appended(history: dict, record: Record, first: int) -> dict[str, np.ndarray]:

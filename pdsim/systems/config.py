@@ -75,12 +75,17 @@ class SystemChoice(Section):
     options: dict[str, Any] = Field({}, description="keys of the system's own table below")
 
 
-class FixedFrom(Section):
-    """A posterior of another experiment, whose parameters are held here at what was found."""
+class PosteriorOf(Section):
+    """A posterior of another experiment."""
 
     experiment: Name = Field(description="its file's name, beside this one, without .yaml")
     run: Name = Field(description="name of its run")
     seed: int = Field(0, ge=0, description="of that run")
+
+
+class FixedFrom(PosteriorOf):
+    """A posterior of another experiment, whose parameters are held here at what was found."""
+
     draw: Literal["best", "mean"] = Field(
         "best", description="the draw of the highest density, or the mean of all"
     )

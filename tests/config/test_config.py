@@ -39,6 +39,8 @@ EXPERIMENTS = (
     "quadrotor_near",
     "quadrotor_samples",
     "cart_pole_rail",
+    "cart_pole",
+    "cart_pole_identified",
 )
 
 

@@ -152,18 +152,25 @@ def reference_file(wildcards):
     return f"{folder}/seed{setup.seeds[0]}/posterior.nc"
 
 
-def fixed_from_file(wildcards):
-    """An input: the posterior of an earlier experiment that this one takes numbers from, if any."""
-    earlier = EXPERIMENTS[wildcards.experiment].simulator.fixed_from
+def earlier_posterior(earlier, where):
+    """An input: the posterior of another experiment, if one is asked for by the key `where`."""
     if earlier is None:
         return []
     if earlier.experiment not in EXPERIMENTS:
         raise WorkflowError(
-            f"{FILES[wildcards.experiment]}: simulator.fixed_from.experiment: no group of "
-            f"config/config.yaml that is run names {earlier.experiment}; run both by their group"
+            f"{where}.experiment: no group of config/config.yaml that is run names "
+            f"{earlier.experiment}; run both by their group"
         )
     return (
         f"{RESULTS}/{earlier.experiment}/{earlier.run}/seed{earlier.seed}/posterior.nc"
+    )
+
+
+def fixed_from_file(wildcards):
+    """An input: the posterior of an earlier experiment that this one takes numbers from, if any."""
+    return earlier_posterior(
+        EXPERIMENTS[wildcards.experiment].simulator.fixed_from,
+        f"{FILES[wildcards.experiment]}: simulator.fixed_from",
     )
 
 
@@ -347,6 +354,14 @@ def code(stage, figure=""):
 
 def control_file(wildcards):
     return FILES[wildcards.controlled]
+
+
+def prior_from_file(wildcards):
+    """An input: the posterior that a controller's belief starts from, if any."""
+    return earlier_posterior(
+        CONTROLLED[wildcards.controlled].controller(wildcards.controller).prior_from,
+        f"{FILES[wildcards.controlled]}: prior_from",
+    )
 
 
 def control_logs(wildcards):

@@ -5,6 +5,8 @@ CONTROL = f"{CONTROL_RESULTS}/{{controlled}}"
 
 # A job keeps what is finished after each chunk, and goes on from there when it runs again.
 rule control_loop:
+    input:
+        prior_from=prior_from_file,
     output:
         f"{CONTROL}/{{controller}}/log.nc",
     log:
@@ -22,12 +24,13 @@ rule control_loop:
         .run(wildcards.controller, SETTINGS.control_budget)
         .model_dump_json(),
         code=control_code("control"),
+        prior_from=lambda wildcards, input: named_file(input, "prior_from"),
     message:
         "Controlling {wildcards.controlled} by {wildcards.controller}"
     shell:
         pdsim(
             "control {params.file:q} --controller {wildcards.controller:q} "
-            "--budget {params.budget:q} --output {output:q}"
+            "--budget {params.budget:q} --output {output:q} {params.prior_from}"
         )
 
 

@@ -55,6 +55,7 @@ class Task:
         scored: state variables that count for the RMSE.
         resets: whether each lap begins at the start again; the belief stays.
         lap_time: of a lap [s]; a field, with its default, of every task.
+        vehicle: θ of the plant in every simulation; None where each draws its own from the prior.
     """
 
     name: ClassVar[str]
@@ -73,6 +74,7 @@ class Task:
     scored: ClassVar[tuple[int, ...]]
     resets: ClassVar[bool]
     lap_time: float
+    vehicle: tuple[float, ...] | None = None
 
     @property
     def learnt(self) -> tuple[Learnt, ...]:
@@ -148,7 +150,13 @@ class Task:
         return self.system.prepare(self.system_parameters(tuple(theta)))
 
     def draw_truth(self, key: jax.Array) -> jax.Array:
-        """Draw y = log(θ/θ_nominal), (d,), with θ uniform over the prior."""
+        """y = log(θ/θ_nominal) of a plant, (d,): that of ``vehicle``, or drawn from the prior."""
+        if self.vehicle is None:
+            return self.draw_prior(key)
+        return jnp.log(jnp.asarray(np.asarray(self.vehicle) / self.nominal))
+
+    def draw_prior(self, key: jax.Array) -> jax.Array:
+        """Draw y, (d,), with θ uniform over the prior."""
         lower, upper = (np.asarray(bound) for bound in self.bounds)
         share = jax.random.uniform(key, (len(lower),))
         return jnp.log((lower + share * (upper - lower)) / self.nominal).astype(share.dtype)

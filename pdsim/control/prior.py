@@ -1,0 +1,55 @@
+"""A belief that starts from what was identified: particles from the draws of a posterior file."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pdsim.config.earlier import check_run
+from pdsim.control.belief import Particles
+from pdsim.control.tasks.task import Task
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import read_dataset
+from pdsim.systems.config import PosteriorOf
+
+WHERE = "prior_from"
+
+
+def check_names(names, task: Task) -> None:
+    """Refuse a posterior in which a learnt parameter is missing.
+
+    Args:
+        names: of the posterior's parameters.
+    """
+    missing = [name for name in task.names if name not in names]
+    if missing:
+        raise PdsimError(
+            f"{WHERE}: {task.name} learns {', '.join(task.names)}, and the posterior has no "
+            f"{missing[0]}, but {', '.join(names)}; estimate it there under this name"
+        )
+
+
+def first_particles(
+    path: str, earlier: PosteriorOf, task: Task, count: int
+) -> tuple[tuple[float, ...], ...]:
+    """y of ``count`` particles, d each: draws of a posterior, blurred so that its variance stays.
+
+    Draws are taken at random, with the kernels about shrunk centres that the controller's own draws
+    have (``Particles.draw``): the same draw twice would give two particles that never part.
+
+    Raises:
+        PdsimError: the file is of another run, lacks a learnt parameter or has it in another unit,
+            or has draws that are no positive numbers.
+    """
+    check_run(path, earlier, WHERE)
+    posterior = read_dataset(path, "posterior")
+    check_names([str(name) for name in posterior.data_vars], task)
+    for name in task.names:
+        unit, expected = posterior[name].attrs["units"], task.system.parameters[name].unit
+        if unit != expected:
+            raise PdsimError(f"{path}: {name} is in {unit}, and {task.name} has it in {expected}")
+    values = np.stack([posterior[name].values.ravel() for name in task.names], axis=1)
+    if not (values > 0).all():
+        raise PdsimError(f"{path}: a draw of {', '.join(task.names)} is not a positive number")
+    logarithms = jnp.asarray(np.log(values / task.nominal))
+    drawn = Particles(task, count).draw(logarithms, jax.random.key(0), count)
+    return tuple(tuple(float(x) for x in point) for point in np.asarray(drawn))
