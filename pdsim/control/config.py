@@ -95,6 +95,9 @@ class ControllerConfig(Section):
         0, description="first step of the smallest distance that the robust plan maximises"
     )
     horizon: Count | None = Field(None, description="K, control steps; null: the task's")
+    temperature: Positive | None = Field(
+        None, description="β that costs are divided by; null: the task's"
+    )
     particles: int = Field(64, ge=4, description="N of the particle filter")
     iterations: Count = Field(20, description="of the particle filter at each control step")
     step: Positive = Field(1.0, description="ε of the particle filter")
@@ -160,6 +163,7 @@ class ControllerConfig(Section):
             verify_fresh=self.verify_fresh,
             robust_min_from=self.robust_min_from,
             horizon=self.horizon,
+            temperature=self.temperature,
         )
         return Controller(planner, belief, self.samples)
 

@@ -33,6 +33,7 @@ class Planner:
         robust_min_from: first step of the minimum in (10), 0 or 1. With 0 the present is in it, and
             where that is the tightest point all sequences are alike.
         horizon: K; None for the task's.
+        temperature: β of the nominal weights (2), in the unit of the cost; None for the task's.
         penalty: W of a sequence that is not safe.
     """
 
@@ -43,12 +44,18 @@ class Planner:
     verify_fresh: bool = False
     robust_min_from: int = 0
     horizon: int | None = None
+    temperature: float | None = None
     penalty: float = 1e5
 
     @property
     def steps(self) -> int:
         """K."""
         return self.task.horizon if self.horizon is None else self.horizon
+
+    @property
+    def beta(self) -> float:
+        """β."""
+        return self.task.temperature if self.temperature is None else self.temperature
 
 
 class Plan(NamedTuple):
@@ -214,7 +221,7 @@ def control_step(
         return jnp.einsum("m,mku->ku", weight, group)
 
     candidates = [
-        mean(group, weights(cost[i * count : (i + 1) * count], task.temperature))
+        mean(group, weights(cost[i * count : (i + 1) * count], planner.beta))
         for i, group in enumerate(groups)
     ]
     tested = evaluate(planner, x, ahead, fresh, jnp.stack(candidates))

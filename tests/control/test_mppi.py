@@ -49,6 +49,22 @@ def test_weights_are_a_number_where_all_is_unsafe_and_in_single_precision():
     np.testing.assert_allclose(found, 0.25, rtol=1e-6)
 
 
+def test_a_controller_may_have_a_temperature_of_its_own(decide):
+    """Of nearly nothing it takes the cheapest sequence, of very much the mean of all."""
+    task = SMALL.task
+    noise = jax.random.normal(jax.random.key(0), (40, 8, 2)) @ jnp.asarray(task.exploration).T
+    rest = first_plan(SMALL, STATE.dtype).nominal
+    sequences = jnp.clip(rest + noise, jnp.array(task.lowest_input), jnp.array(task.highest_input))
+    ahead = references(SMALL, jnp.zeros(()))
+    cost, _ = nominal_cost(
+        replace(SMALL, risk=0.4), evaluate(SMALL, tuple(STATE), ahead, DRAWS, sequences)
+    )
+    for temperature, expected in ((1e-9, sequences[cost.argmin()]), (1e9, sequences.mean(axis=0))):
+        planner = replace(SMALL, risk=0.4, robust=False, temperature=temperature)
+        plan, _ = decided(decide, planner)
+        np.testing.assert_allclose(plan.nominal, expected, atol=1e-7)
+
+
 def test_a_plan_moves_on_by_a_step():
     sequence = jnp.arange(6.0).reshape(3, 2)
     np.testing.assert_array_equal(shifted(sequence), [[2, 3], [4, 5], [4, 5]])

@@ -54,7 +54,7 @@ class QuadrotorTask(Task):
     name: ClassVar[str] = "quadrotor"
     system: ClassVar[Quadrotor] = Quadrotor()
     horizon: ClassVar[int] = 30
-    temperature: ClassVar[float] = 0.1
+    temperature: ClassVar[float] = 1.0
     state_weights: ClassVar[tuple[float, ...]] = (5.0, 5.0, 0.1, 0.5, 0.5, 0.05)
     input_weights: ClassVar[tuple[float, ...]] = (0.1, 0.1)
     lowest_input: ClassVar[tuple[float, ...]] = (0.0563, 0.0563)
