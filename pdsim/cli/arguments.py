@@ -64,6 +64,12 @@ def _files(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(f"--{name}", required=True, metavar="FILE")
 
 
+_DOCTOR = """\
+Looks at Python, the versions of packages (known-bad ones are refused), cores, disk, NetCDF,
+Snakemake and JAX's device, and holds a pendulum's motion and slopes, compiled and not, against
+NumPy's. exit codes: 0 fit, 2 not fit (what is wrong is named, with the remedy).
+"""
+
 _CONTROL = """\
 The stages of an experiment of kind control, by hand:
 
@@ -131,6 +137,9 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("check", "Check experiment files, and print nothing if all is well.")
     p.add_argument("experiments", nargs="+", metavar="experiment")
+
+    p = verb("doctor", "Try what a computation rests on here; one line: fit or not.", _DOCTOR)
+    p.add_argument("--results", default="results", help="where results would go (default: results)")
 
     p = verb(
         "model",

@@ -18,6 +18,22 @@ def _check(a: argparse.Namespace) -> None:
         load_any(path)
 
 
+def _doctor(a: argparse.Namespace) -> None:
+    from pdsim.doctor.checks import examine
+    from pdsim.runtime import device
+
+    device.configure()
+    wrong = []
+    for finding in examine(a.results):
+        sys.stdout.write(f"{finding.state:6}{finding.what:12}{finding.text}\n")
+        sys.stdout.flush()
+        if finding.state == "wrong":
+            wrong.append(finding.what)
+    if wrong:
+        raise PdsimError(f"not fit: {', '.join(wrong)}")
+    sys.stdout.write("fit\n")
+
+
 def _model(a: argparse.Namespace) -> None:
     from pdsim.systems.describe import describe
 
@@ -296,6 +312,7 @@ def _control_report(a: argparse.Namespace, experiment) -> None:
 
 _PLAIN: dict[str, Callable[[argparse.Namespace], None]] = {
     "check": _check,
+    "doctor": _doctor,
     "model": _model,
     "schema": _schema,
     "document": _document,

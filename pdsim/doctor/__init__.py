@@ -1,0 +1,1 @@
+"""Is this machine fit? What a computation rests on, tried in seconds."""
