@@ -14,12 +14,13 @@ CAPTION = (
 _COLOURS = ("#08519c", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#666666", "#a6761d", "#17becf")
 
 
-def draw(title: str, table: pd.DataFrame, names: Sequence[str], stem: str) -> None:
+def draw(title: str, table: pd.DataFrame, names: Sequence[str], unit: str, stem: str) -> None:
     """Draw the figure.
 
     Args:
         table: one row per controller, simulation and lap.
         names: controllers, in the order of the config.
+        unit: of the RMSE.
     """
     plt = style.apply()
     figure, axes = plt.subplots(1, 2, figsize=(8, 3))
@@ -36,7 +37,7 @@ def draw(title: str, table: pd.DataFrame, names: Sequence[str], stem: str) -> No
                 place, mean, spread, color=_COLOURS[number % len(_COLOURS)], marker="o",
                 markersize=3, linewidth=1, elinewidth=0.6, label=style.plain(name),
             )  # fmt: skip
-    axes[0].set_ylabel("RMSE")
+    axes[0].set_ylabel(f"RMSE [{unit}]")
     axes[1].set_ylabel("parameter accuracy [%]")
     for axis in axes:
         axis.set_xlabel("lap")

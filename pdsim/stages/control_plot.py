@@ -29,7 +29,8 @@ def control_plot(
     """
     if figure == "laps":
         names: Sequence[str] = [one.name for one in config.controllers]
-        control_laps.draw(config.title, _laps(file), names, stem)
+        unit = config.task.build().scored_unit
+        control_laps.draw(config.title, _laps(file), names, unit, stem)
         return
     device.configure(config.precision)
     task, log = config.task.build(), read_dataset(file)

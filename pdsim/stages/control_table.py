@@ -10,7 +10,7 @@ from pdsim.tables.control_logs import read_logs
 
 
 def control_table(config: ControlConfig, *, logs: Sequence[str], folder: str) -> None:
-    """Write ``laps.csv`` and ``comparison.csv``, ``.md`` and ``.tex``.
+    """Write ``laps.csv``, ``by_lap.csv`` and ``comparison.csv``, ``.md`` and ``.tex``.
 
     Args:
         logs: of all controllers, in any order.
@@ -18,4 +18,5 @@ def control_table(config: ControlConfig, *, logs: Sequence[str], folder: str) ->
     found = read_logs(config, logs)
     table = tables.metrics(config, found)
     write_text(Path(folder) / "laps.csv", table.to_csv(index=False))
+    write_text(Path(folder) / "by_lap.csv", tables.by_lap(table).to_csv(index=False))
     tables.build(config, table, found).write(Path(folder) / "comparison")

@@ -11,7 +11,6 @@ from pdsim.control.metrics import accuracy, failed, rmse, wilson
 from pdsim.tables.layout import Cell, Column, Row, Table
 
 _COLUMNS = (
-    Column("rmse", "RMSE"),
     Column("rmse_median", "median"),
     Column("success", "safe [%]"),
     Column("success_from", "from"),
@@ -92,6 +91,17 @@ def _spread(values: Sequence[float]) -> Cell:
     return Cell(mean, mean - deviation, mean + deviation, digits=3)
 
 
+def by_lap(table: pd.DataFrame) -> pd.DataFrame:
+    """One row per controller and lap: the median over the simulations, of the fallback the mean."""
+    each = table.groupby(["controller", "lap"], sort=False)
+    found = each[["rmse", "accuracy", "covers_draw"]].median()
+    found["fallback"] = each["fallback"].mean()
+    for key in ("fallback", "covers_draw"):
+        found[key] *= 100
+    found.index = pd.Index([f"{name}, lap {lap}" for name, lap in found.index])
+    return found.rename_axis("controller, lap").reset_index()
+
+
 def row(name: str, table: pd.DataFrame, log: xr.Dataset) -> Row:
     """A controller's row, from its laps and its log."""
     of_each = table.groupby("simulation")
@@ -136,5 +146,6 @@ def build(config: ControlConfig, table: pd.DataFrame, logs: Mapping[str, xr.Data
                     made.cells[f"published_{key}"] = Cell(value, published=True)
         rows.append(made)
     used = {key for one in rows for key in one.cells}
-    columns = [column for column in (*_COLUMNS, *_PUBLISHED) if column.key in used]
+    error = Column("rmse", f"RMSE [{config.task.build().scored_unit}]")
+    columns = [column for column in (error, *_COLUMNS, *_PUBLISHED) if column.key in used]
     return Table(columns, rows, "controller", (NOTE,))

@@ -71,6 +71,9 @@ def test_from_a_log_to_the_report(experiment, tmp_path):
     laps = pd.read_csv(folder / "laps.csv")
     assert list(laps["controller"]) == ["prmppi"] * 2
     assert np.isfinite(laps["rmse"]).all()
+    medians = pd.read_csv(folder / "by_lap.csv", index_col=0)
+    assert list(medians.index) == ["prmppi, lap 1"]
+    assert medians["rmse"].iloc[0] == pytest.approx(laps["rmse"].median())
     row = pd.read_csv(folder / "comparison.csv", index_col=0).loc["prmppi"]
     assert row["published_rmse"] == 0.17
     assert row["step"] > 0

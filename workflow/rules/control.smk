@@ -38,7 +38,7 @@ rule control_table:
     input:
         control_logs,
     output:
-        multiext(f"{CONTROL}/tables/", "laps.csv", *TABLES[:3]),
+        multiext(f"{CONTROL}/tables/", "laps.csv", "by_lap.csv", *TABLES[:3]),
     log:
         f"{CONTROL}/logs/table.log",
     benchmark:

@@ -136,6 +136,12 @@ class Task:
         )
 
     @property
+    def scored_unit(self) -> str:
+        """Unit of the RMSE; - where the scored variables have several."""
+        units = {self.system.state[i].unit for i in self.scored}
+        return units.pop() if len(units) == 1 else "-"
+
+    @property
     def substeps(self) -> int:
         """Steps of the plant during a control step."""
         return round(self.control_time / PLANT_STEP)
