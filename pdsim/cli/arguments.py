@@ -55,6 +55,12 @@ def _seed(text: str) -> int:
     return int(text)
 
 
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number from 1, not {text!r}")
+    return int(text)
+
+
 def _budget(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", default="paper", help="quick or paper (default)")
 
@@ -63,6 +69,16 @@ def _files(parser: argparse.ArgumentParser, *names: str) -> None:
     for name in names:
         parser.add_argument(f"--{name}", required=True, metavar="FILE")
 
+
+_EXPORT = """\
+For domain randomisation:
+
+  pdsim export results/panda_log/csvgd_marginal/seed0/posterior.nc --count 50 --output robots
+
+The folder has draws.csv, a row per draw and a column per parameter, and, if the experiment's robot
+is from a model file, robot_000.xml, robot_001.xml, …: that robot in MJCF with the numbers of each
+draw. What has no place in MJCF, as a sensor's delay, is in the table alone.
+"""
 
 _DOCTOR = """\
 Looks at Python, the versions of packages (known-bad ones are refused), cores, disk, NetCDF,
@@ -140,6 +156,12 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("doctor", "Try what a computation rests on here; one line: fit or not.", _DOCTOR)
     p.add_argument("--results", default="results", help="where results would go (default: results)")
+
+    p = verb("export", "Draws of a posterior as a table and as robots' files.", _EXPORT)
+    p.add_argument("posterior", help="posterior.nc of a run")
+    p.add_argument("--count", type=_positive, default=20, help="how many draws (default 20)")
+    p.add_argument("--seed", type=_seed, default=0, help="of their choice (default 0)")
+    p.add_argument("--output", required=True, metavar="FOLDER", help="a new one")
 
     p = verb(
         "model",

@@ -34,6 +34,12 @@ def _doctor(a: argparse.Namespace) -> None:
     sys.stdout.write("fit\n")
 
 
+def _export(a: argparse.Namespace) -> None:
+    from pdsim.stages.export import export
+
+    export(a.posterior, count=a.count, seed=a.seed, output=a.output)
+
+
 def _model(a: argparse.Namespace) -> None:
     from pdsim.systems.describe import describe
 
@@ -313,6 +319,7 @@ def _control_report(a: argparse.Namespace, experiment) -> None:
 _PLAIN: dict[str, Callable[[argparse.Namespace], None]] = {
     "check": _check,
     "doctor": _doctor,
+    "export": _export,
     "model": _model,
     "schema": _schema,
     "document": _document,

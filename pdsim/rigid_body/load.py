@@ -50,14 +50,14 @@ def load_model(path: str | Path, ignore: Collection[str] = ()) -> Model:
         spec = mujoco.MjSpec.from_file(str(path))
         # A link that is fixed to its parent stays a body, so that its numbers have names.
         spec.compiler.fusestatic = False
-        _forget_meshes(spec)
+        forget_meshes(spec)
         compiled = spec.compile()
     except (ValueError, mujoco.FatalError) as error:
         raise PdsimError(f"{path}: MuJoCo cannot read this model: {error}") from None
     return _Reader(mujoco, compiled, path, frozenset(ignore)).model()
 
 
-def _forget_meshes(spec) -> None:
+def forget_meshes(spec) -> None:
     """Remove meshes, textures and what shows them, where a body has its own inertia."""
     for body in spec.bodies:
         for geom in list(body.geoms):

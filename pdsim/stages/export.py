@@ -1,0 +1,110 @@
+"""Stage ``export``: draws of a posterior for domain randomisation, a table and robots' files.
+
+``draws.csv`` has one row per draw and one column per parameter, in the units of the experiment. Of
+a robot from a model file there is a file in MJCF for each draw besides, ``robot_000.xml`` and so
+on, with the numbers of that draw.
+"""
+
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from pdsim.runtime import device
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import read_dataset, write_folder_atomically
+from pdsim.systems.config import SimulatorConfig
+from pdsim.systems.simulator import Simulator, build_simulator
+
+log = logging.getLogger(__name__)
+
+
+def export(posterior: str, *, count: int, seed: int, output: str) -> None:
+    """Write a folder of draws.
+
+    Args:
+        posterior: file of any run.
+        count: draws, chosen at random; each once, unless there are fewer.
+        seed: of the choice.
+        output: a folder that is not there yet.
+
+    Raises:
+        PdsimError: the folder is there already, the file is no posterior or has no draw that can be
+            simulated, or the model's file has changed since.
+    """
+    device.configure()
+    attributes = read_dataset(posterior).attrs
+    if "config" not in attributes or "run" not in attributes:
+        raise PdsimError(f"{posterior}: no posterior; give a posterior.nc of an estimator's run")
+    simulator_config = SimulatorConfig.model_validate(json.loads(attributes["config"])["simulator"])
+    simulator = build_simulator(simulator_config)
+    groups = ("posterior",) if simulator_config.single is None else ("posterior", "single")
+    table = _draws(posterior, groups, count, seed)
+    robots = _robots(simulator_config, simulator, table) if _has_file(simulator_config) else []
+
+    def write(folder: Path) -> None:
+        table.to_csv(folder / "draws.csv", index_label="draw")
+        for number, text in enumerate(robots):
+            (folder / f"robot_{number:03d}.xml").write_text(text)
+
+    write_folder_atomically(output, write, own=lambda folder: False)
+    log.info("%s: %d draws, %d robots", output, len(table), len(robots))
+
+
+def _has_file(config: SimulatorConfig) -> bool:
+    return config.system == "articulated"
+
+
+def _draws(path: str, groups: Sequence[str], count: int, seed: int) -> pd.DataFrame:
+    """Some draws by the parameters' names; a name that comes twice has its group before it."""
+    columns: dict[str, np.ndarray] = {}
+    for group in groups:
+        for name, values in read_dataset(path, group).data_vars.items():
+            if name != "effective":
+                own = f"{group}_{name}" if name in columns else str(name)
+                columns[own] = values.values.ravel()
+    table = pd.DataFrame(columns)
+    good = np.isfinite(table.to_numpy()).all(axis=1)
+    good &= ~read_dataset(path, "sample_stats")["diverging"].values.ravel().astype(bool)
+    table = table[good]
+    if table.empty:
+        raise PdsimError(f"{path}: no draw has a finite roll-out, so there is none to export")
+    random = np.random.default_rng(seed)
+    chosen = random.choice(len(table), count, replace=count > len(table))
+    if count > len(table):
+        log.warning("%s: has %d draws, so some come more than once", path, len(table))
+    return table.iloc[chosen].reset_index(drop=True)
+
+
+def _robots(config: SimulatorConfig, simulator: Simulator, table: pd.DataFrame) -> list[str]:
+    """The robot's file with the numbers of each draw."""
+    from pdsim.rigid_body.inertia import from_cholesky
+    from pdsim.rigid_body.load import load_model
+    from pdsim.rigid_body.write import to_mjcf, writable
+    from pdsim.runtime.files import sha256
+
+    path, space = Path(config.options["model"]), simulator.space
+    if not path.is_file():
+        raise PdsimError(f"{path}: no such file, and the draws are numbers of it")
+    if sha256(path) != config.options["sha256"]:
+        raise PdsimError(f"{path}: has changed since the posterior was made; infer it again")
+    model = load_model(path, tuple(config.options.get("ignore", ())))
+    consistent = config.options.get("consistent", ())
+    physical = jnp.asarray(table[list(space.names)].to_numpy())
+    defaults = {name: one.default for name, one in simulator.system.parameters.items()}
+    texts, left_out = [], set()
+    for coordinates in space.to_coordinates(physical):
+        numbers = {k: float(v) for k, v in space.system_parameters(coordinates).items()}
+        changed = {name: value for name, value in numbers.items() if value != defaults[name]}
+        for body in consistent:
+            changed |= from_cholesky(numbers, body)
+        left_out |= {name for name in changed if not writable(name) and "/cholesky/" not in name}
+        kept = {name: value for name, value in changed.items() if writable(name)}
+        texts.append(to_mjcf(path, model, kept))
+    if left_out:
+        log.warning("no part of MJCF, in draws.csv alone: %s", ", ".join(sorted(left_out)))
+    return texts
