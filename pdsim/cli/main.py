@@ -352,6 +352,10 @@ _OF_CONTROL: dict[str, Callable[[argparse.Namespace, Any], None]] = {
 }
 
 
+# Verbs that keep a checkpoint beside their output.
+_RESUMED = ("infer", "train", "calibrate", "control")
+
+
 def _simulates(a: argparse.Namespace) -> bool:
     """Whether a verb that can simulate does: of figures, those that ask for the simulator."""
     from pdsim import registry
@@ -388,6 +392,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"pdsim {a.verb}: {error}\n")
         return 2
     except KeyboardInterrupt:
-        sys.stderr.write(f"pdsim {a.verb}: interrupted\n")
+        resumes = a.verb in _RESUMED
+        rest = "; the same command goes on from the last checkpoint" if resumes else ""
+        sys.stderr.write(f"pdsim {a.verb}: interrupted{rest}\n")
         return 130
     return 0

@@ -38,7 +38,7 @@ def run(experiment, output):
 
 
 def test_a_killed_job_goes_on_and_ends_as_if_it_had_not_been(
-    experiment, tmp_path, monkeypatch, caplog
+    experiment, tmp_path, monkeypatch, caplog, capsys
 ):
     whole, halved = tmp_path / "whole.nc", tmp_path / "halved.nc"
     assert run(experiment, whole) == 0
@@ -51,6 +51,9 @@ def test_a_killed_job_goes_on_and_ends_as_if_it_had_not_been(
 
     monkeypatch.setattr(stage, "save", killed)
     assert run(experiment, halved) == 130
+    assert (
+        "interrupted; the same command goes on from the last checkpoint" in capsys.readouterr().err
+    )
     assert halved.with_suffix(".npz").exists()
     monkeypatch.setattr(stage, "save", saved)
     caplog.set_level("INFO")
