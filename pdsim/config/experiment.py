@@ -13,7 +13,8 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 from pdsim import registry
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.calibration.config import CalibrationConfig
-from pdsim.config.earlier import check_earlier, named_experiment
+from pdsim.config.consistency import check_consistency
+from pdsim.config.earlier import named_experiment
 from pdsim.config.messages import close_name, explain, read_yaml
 from pdsim.config.runs import BudgetConfig, Run, TuningConfig
 from pdsim.config.section import Name, Section
@@ -290,7 +291,7 @@ def _identification(path: str | Path, values: Any) -> ExperimentConfig:
     experiment._folder = Path(path).parent
     try:
         experiment = _located(experiment)
-        _check_with_system(experiment)
+        check_consistency(experiment)
     except PdsimError as error:
         raise PdsimError(f"{path}: {error}") from None
     return experiment
@@ -310,112 +311,3 @@ def _located(experiment: ExperimentConfig) -> ExperimentConfig:
     found = experiment.model_copy(update=changes)
     found._folder = folder
     return found
-
-
-def _check_with_system(experiment: ExperimentConfig) -> None:
-    """Check what only the system and the source know.
-
-    Raises:
-        PdsimError: names the key from the top of the file.
-    """
-    from pdsim.systems.simulator import check_parameters
-    from pdsim.trajectories import check_prefix, window_length
-
-    system, recording, source = experiment.system(), experiment.recording, experiment.source
-    check_parameters(experiment.simulator, system)
-    check_earlier(experiment, system)
-    source.check(recording, system)
-    noise = experiment.likelihood.noise
-    observed = set(source.channels(recording, system))
-    if noise is not None and set(noise) != observed:
-        raise PdsimError(
-            f"likelihood.noise: needs exactly the channels {sorted(observed)} (got {sorted(noise)})"
-        )
-    _check_truth(experiment, system)
-    _check_bayessim(experiment, system, observed)
-    _check_calibration(experiment)
-    windows = recording.resolve(None, 1.0)
-    if experiment.prediction is not None:
-        _check_prediction(experiment, system)
-        lengths = [w.last - w.first for w in windows if w.split == "test"]
-        check_prefix(experiment.prediction.prefix, lengths)
-    if experiment.prediction or any(run.shooting != "single" for run in experiment.runs):
-        lengths = [w.last - w.first for w in windows if w.split == "train"]
-        if lengths:
-            window_length(max(lengths), experiment.likelihood.window_count)
-
-
-def _check_prediction(experiment: ExperimentConfig, system) -> None:
-    """Refuse a prefix of no recording, and of states that cannot be filtered."""
-    from pdsim.likelihood.shooting import subtracts
-
-    if not experiment.holds_out:
-        raise PdsimError(
-            "prediction: no recording is held out, so there is nothing to predict; name some in "
-            "recording.test, or leave this section out"
-        )
-    if not subtracts(system):
-        raise PdsimError(
-            f"prediction: states of {system.name} cannot be subtracted, so they cannot be inferred "
-            "from a prefix; leave this section out"
-        )
-
-
-def _check_bayessim(experiment: ExperimentConfig, system, observed: set[str]) -> None:
-    """Refuse to train on recordings whose sensors cannot be imitated."""
-    if experiment.bayessim is None:
-        return
-    recording = experiment.recording
-    missing = [channel.name for channel in system.channels if channel.name not in observed]
-    if missing:
-        raise PdsimError(f"bayessim: channel {missing[0]} is not observed; leave this section out")
-    velocities = any(channel.kind == "velocity" for channel in system.channels)
-    imitated = recording.derives_velocities and not recording.measured_states
-    if not imitated and (velocities or not recording.fitted_states):
-        raise PdsimError(
-            "bayessim: simulations are seen through sensors that measure positions and difference "
-            "them (recording.derive_velocities, smoothed states), or measure positions alone "
-            "(recording.states.near); leave this section out"
-        )
-    lengths = {w.last - w.first for w in recording.resolve(None, 1.0) if w.split == "train"}
-    if len(lengths) > 1:
-        raise PdsimError(
-            f"bayessim: training windows of one length are needed, not {sorted(lengths)} frames"
-        )
-
-
-def _check_calibration(experiment: ExperimentConfig) -> None:
-    """Refuse a mixture over recordings, which is no density of all of them."""
-    windows = experiment.recording.resolve(None, 1.0)
-    several = sum(window.split == "train" for window in windows) > 1
-    if experiment.calibration and several and experiment.likelihood.combination == "sum":
-        raise PdsimError(
-            "calibration: the sum over recordings (likelihood.combination) is no density that "
-            "data could be drawn from; choose product, or train on one window"
-        )
-
-
-def _check_truth(experiment: ExperimentConfig, system) -> None:
-    """Compare the limits with what the source knows to be true, and the landscape's needs."""
-    from pdsim.systems.simulator import targets as targets_of
-
-    defaults = {name: parameter.default for name, parameter in system.parameters.items()}
-    truths = experiment.source.truths(experiment.recording, defaults)
-    for name, parameter in experiment.simulator.parameters.items():
-        targets = targets_of(name, parameter, system)
-        if experiment.landscape and not all(targets[0] in truth for truth in truths or [{}]):
-            raise PdsimError(f"landscape: needs the truth of every parameter; {name} has none")
-        for truth in truths:
-            value = truth.get(targets[0])
-            if value is not None and not parameter.lower <= value <= parameter.upper:
-                raise PdsimError(
-                    f"simulator.parameters.{name}: its true value {value:g} {parameter.unit} is "
-                    f"outside the limits {parameter.lower:g} to {parameter.upper:g}"
-                )
-    camera = getattr(experiment.recording, "camera", None)
-    population = camera.population if camera else None
-    if population and list(population.parameters) != list(experiment.simulator.parameters):
-        raise PdsimError(
-            "recording.camera.population.parameters: must be those of simulator.parameters, in "
-            "their order"
-        )
