@@ -83,3 +83,32 @@ def oscillator_responses(p, start, force) -> tuple[np.ndarray, np.ndarray]:
     """
     units = [driven_oscillator(p | unit, (0.0, 0.0), force) for unit in ({"rest": 1}, {"gain": 1})]
     return driven_oscillator(p, start, force), np.stack(units, axis=-1)[1:]
+
+
+def hanging_arm(elbow_axis: str) -> str:
+    """MJCF of an arm whose first joint is to be controlled and whose second hangs.
+
+    Args:
+        elbow_axis: of the second joint; the first turns about y.
+    """
+    return f"""
+    <mujoco>
+      <worldbody>
+        <body name="upper" pos="0 0 1">
+          <inertial pos="0 0 -0.2" mass="1" fullinertia="0.02 0.02 0.01 0 0 0"/>
+          <joint name="shoulder" axis="0 1 0" damping="0.1"/>
+          <body name="lower" pos="0 0 -0.4">
+            <inertial pos="0 0 -0.1" mass="0.5" fullinertia="0.01 0.01 0.01 0 0 0"/>
+            <joint name="elbow" axis="{elbow_axis}" damping="0.01"/>
+          </body>
+        </body>
+      </worldbody>
+    </mujoco>
+    """
+
+
+# Where the states of that arm are sought: at the controller's target, and hanging.
+NEAR_HANGING = {
+    "shoulder": {"input": "target_shoulder", "deviation": 0.05},
+    "elbow": {"value": 0.0, "deviation": 1.0},
+}

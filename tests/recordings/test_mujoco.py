@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reference import NEAR_HANGING, hanging_arm
 
 from pdsim.recordings import mujoco as source
 from pdsim.recordings import table
@@ -11,35 +12,15 @@ from pdsim.recordings.smoothing import Smoothing
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems import articulated
 
-# An arm whose first joint is controlled and whose second hangs.
-ARM = """
-<mujoco>
-  <worldbody>
-    <body name="upper" pos="0 0 1">
-      <inertial pos="0 0 -0.2" mass="1" fullinertia="0.02 0.02 0.01 0 0 0"/>
-      <joint name="shoulder" axis="0 1 0" damping="0.1"/>
-      <body name="lower" pos="0 0 -0.4">
-        <inertial pos="0 0 -0.1" mass="0.5" fullinertia="0.01 0.01 0.01 0 0 0"/>
-        <joint name="elbow" axis="1 0 0" damping="0.01"/>
-      </body>
-    </body>
-  </worldbody>
-</mujoco>
-"""
-
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory):
     path = tmp_path_factory.mktemp("arm") / "arm.xml"
-    path.write_text(ARM)
+    path.write_text(hanging_arm("1 0 0"))
     return path
 
 
 def section(arm, **changes):
-    near = {
-        "shoulder": {"input": "target_shoulder", "deviation": 0.05},
-        "elbow": {"value": 0.0, "deviation": 1.0},
-    }
     return {
         "source": "mujoco",
         "model": str(arm),
@@ -52,7 +33,7 @@ def section(arm, **changes):
         "frames": {"tip": {"body": "lower", "noise": 0.0005}},
         "steps": 8,
         "runs": [{"moves": [{"joint": "shoulder", "after": 0.3, "to": 0.2}]}],
-        "states": {"near": near, "rest": 20},
+        "states": {"near": NEAR_HANGING, "rest": 20},
     } | changes
 
 

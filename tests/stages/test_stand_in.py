@@ -3,34 +3,17 @@
 import numpy as np
 import pytest
 import yaml
+from reference import NEAR_HANGING, hanging_arm
 
 from pdsim.cli.main import main
 from pdsim.runtime.files import read_dataset
 
-ARM = """
-<mujoco>
-  <worldbody>
-    <body name="upper" pos="0 0 1">
-      <inertial pos="0 0 -0.2" mass="1" fullinertia="0.02 0.02 0.01 0 0 0"/>
-      <joint name="shoulder" axis="0 1 0" damping="0.1"/>
-      <body name="lower" pos="0 0 -0.4">
-        <inertial pos="0 0 -0.1" mass="0.5" fullinertia="0.01 0.01 0.01 0 0 0"/>
-        <joint name="elbow" axis="0 1 0" damping="0.01"/>
-      </body>
-    </body>
-  </worldbody>
-</mujoco>
-"""
 DAMPING = {"lower": 0.0, "upper": 0.1, "unit": "N m s", "sets": ["joint/elbow/damping"]}
 MASS = {"lower": 0.2, "upper": 1.0, "unit": "kg", "sets": ["body/lower/mass"]}
 BUDGET = {"particle_count": 4, "iteration_count": 10, "learning_curve": False}
 
 
 def experiment(parameters, **simulator):
-    near = {
-        "shoulder": {"input": "target_shoulder", "deviation": 0.05},
-        "elbow": {"value": 0.0, "deviation": 1.0},
-    }
     return {
         "title": "Arm",
         "simulator": {
@@ -56,7 +39,7 @@ def experiment(parameters, **simulator):
             "controllers": {"shoulder": {"at": 0.2, "kp": 100.0, "kd": 10.0, "speed": 1.0}},
             "frames": {"tip": {"body": "lower", "noise": 0.0005}},
             "runs": [{"moves": [{"joint": "shoulder", "after": 0.2, "to": 0.3}]}],
-            "states": {"near": near, "rest": 5},
+            "states": {"near": NEAR_HANGING, "rest": 5},
         },
         # Coordinates across the plane do not move.
         "likelihood": {"noise": {f"tip_{a}_{b}": 0.01 for a in "oxyz" for b in "xyz"}},
@@ -68,7 +51,7 @@ def experiment(parameters, **simulator):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stand_in")
-    (folder / "arm.xml").write_text(ARM)
+    (folder / "arm.xml").write_text(hanging_arm("0 1 0"))
     earlier = {"experiment": "first", "run": "emcee_single"}
     training = {"count": 6, "held_out_count": 2}
     phases = {
