@@ -107,7 +107,7 @@ def stage(axes: Any, found: Shapes) -> None:
         zlim=(low[2] - room, high[2] + room),
     )  # fmt: skip
     axes.set_box_aspect(high - low + 2 * room, zoom=0.93)
-    axes.locator_params(nbins=4)
+    axes.locator_params(nbins=3)
     axes.tick_params(pad=0)
     axes.view_init(elev=15, azim=-30)
 
