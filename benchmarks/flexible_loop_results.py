@@ -52,6 +52,8 @@ DRAWS = 40
 INSIDE = 5.991
 # How near the truth an exact recording ought to bring the stiffnesses.
 NEAR = 1e-4
+# Of the line search, tried on the parabola of J.
+FIRST_STEPS = (1, 10, 40)
 
 TRUTH = np.array([*NOMINAL.values()])
 
@@ -106,7 +108,6 @@ def found():
                 row["slope"] = float(history["slope"].values[-1])
             # By the clock, and other work may have run beside it.
             row["iteration"] = float(np.diff(history["seconds"].values).min())
-            row["clock"] = float(history["seconds"].values[-1]) / 60
             # Snakemake's; a run by hand has none.
             spent = folder / "benchmarks/infer.tsv"
             if spent.exists():
@@ -116,35 +117,51 @@ def found():
 
 
 def descent():
-    """Steepest descent on the exact recordings, by the curvature of J at the truth and as it was.
+    """Steepest descent on the exact recording: as it was, and by the curvature of J at the truth.
 
-    With steps s = 1 the error along an axis whose curvature of J is l shrinks by 1 − l.
+    J is a parabola near the truth, of Hessian 2 SᵀS with S the slopes of the hand's path. With
+    steps s the error along an axis of curvature l shrinks by 1 − s l in an iteration.
     """
-    from pdsim.config.experiment import load_experiment
     from pdsim.runtime.files import read_dataset
 
-    rows = {}
-    for name in ("loop_exact", "loop_exact_6"):
-        folder = Path("results") / name
-        history = read_dataset(folder / "steepest_descent_single/seed0/posterior.nc", "history")
-        experiment = load_experiment(f"config/experiments/{name}.yaml")
-        deviation = next(iter(experiment.likelihood.noise.values()))
-        covariance = told_by(folder / "gauss_newton_single/seed0")[2]
-        least, most = 2 * deviation**2 / np.linalg.eigvalsh(covariance)[::-1]
-        steps, slopes = history["step_size"].values, history["slope"].values
-        steps = steps[np.isfinite(steps)]
-        left = np.abs(told_by(folder / "steepest_descent_single/seed0")[0] - TRUTH).max()
-        rows[EXPERIMENTS[name]] = {
-            "most": most,
-            "least": least,
-            "condition": most / least,
-            "whole": 100 * (steps == 1).mean(),
-            "expected": 1 - least,
-            "seen": slopes[-1] / slopes[-2],
-            "left": left,
-            "more": np.ceil(np.log(NEAR / left) / np.log(1 - least)),
-        }
-    write("loop_descent.csv", rows)
+    inputs = recorded(12)[3]
+    _, run = simulated()
+    S = slopes_of(lambda away: run(inputs, TRUTH + away), len(NOMINAL))
+    folder = Path("results/loop_exact/steepest_descent_single/seed0")
+    history = read_dataset(folder / "posterior.nc", "history")
+    away = told_by(folder)[0] - TRUTH
+    write("loop_descent.csv", descents(S, away, history["slope"].values))
+
+
+def descents(S, away, slopes):
+    """Rows of first steps: what is left after a run with s = 1 that ended so far from the truth."""
+    hessian = 2 * S.T @ S
+    least, most = np.linalg.eigvalsh(hessian)
+    rows = {f"s = {first}": armijo(hessian, away, first) for first in FIRST_STEPS}
+    seen = slopes[-1] / slopes[-2]
+    rows["s = 1"] |= {"most": most, "least": least, "expected": 1 - least, "seen": seen}
+    return rows
+
+
+def armijo(hessian, away, first, share=0.4):
+    """Iterations and trials of the descent on a parabola until it is near, α = β = 0.4."""
+    iterations = trials = 0
+    while np.abs(away).max() > NEAR:
+        slope, step = hessian @ away, first / share
+        below = -np.inf
+        while below < share * step * slope @ slope:
+            step *= share
+            ahead = away - step * slope
+            below = 0.5 * (away @ hessian @ away - ahead @ hessian @ ahead)
+            trials += 1
+        away, iterations = ahead, iterations + 1
+    return {"iterations": iterations, "trials": trials}
+
+
+def slopes_of(hand, count, step=1e-3):
+    """Slopes of the hand's path, a function of ``count`` numbers at 0, by central differences."""
+    ends = [[hand(sign * step * e) for sign in (1, -1)] for e in np.eye(count)]
+    return np.stack([(above - below).ravel() / (2 * step) for above, below in ends], axis=1)
 
 
 def posterior():
@@ -295,9 +312,7 @@ def spread():
         off = np.concatenate([away[2:], np.zeros(2 * ARM)])
         return run(inputs - off, TRUTH + away[:2])
 
-    step = 1e-3
-    ends = [[at(sign * step * e) for sign in (1, -1)] for e in np.eye(2 + ARM)]
-    S = np.stack([(above - below).ravel() / (2 * step) for above, below in ends], axis=1)
+    S = slopes_of(at, 2 + ARM)
     held = HAND / BIAS * np.eye(2 + ARM)[2:]
     missed = []
     for seed in range(1, DRAWS + 1):
