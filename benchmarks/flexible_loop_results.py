@@ -5,9 +5,11 @@
 Writes CSV files into ``results/benchmarks``, which were copied to ``docs/results``:
 
 - ``loop_found.csv``: stiffnesses and costs of the point estimators, the paper's beside them.
+- ``loop_descent.csv``: how fast steepest descent can be, by the curvature of the cost, and was.
 - ``loop_posterior.csv``: the draws of ``loop_posterior`` against its likelihood on a grid.
 - ``loop_noise.csv``: the cost at the truth under one error after the other.
-- ``loop_spread.csv``: how far estimates of ``loop_realistic`` scatter, beside their curvature.
+- ``loop_spread.csv``: how far estimates of ``loop_realistic`` and ``loop_bias`` scatter, beside
+  their curvatures.
 """
 
 import sys
@@ -21,6 +23,7 @@ EXPERIMENTS = {
     "loop_exact": "12 links, exact",
     "loop_exact_6": "6 links, exact",
     "loop_realistic": "12 links, realistic",
+    "loop_bias": "12 links, biases sought",
     "loop_mismatch": "6 links, mismatch",
 }
 METHODS = {"steepest_descent_single": "steepest descent", "gauss_newton_single": "Gauss–Newton"}
@@ -39,9 +42,35 @@ PUBLISHED = {
 }
 # Grid of the posterior: points along each axis of the curvature, and how far it goes [deviations].
 POINTS, REACH = 21, 4.0
-# What differs of the loop that is recorded; how often errors are drawn.
+# What differs of the loop that is recorded; errors of the sensors; how often they are drawn.
 OTHERWISE = {"substeps": 4, "mass_spread": 0.05}
+ANGLE, TORQUE, BIAS = 1.5e-3, 0.01, 0.3
+# σ of the hand in the likelihoods of ``loop_realistic`` and ``loop_bias`` [m].
+HAND = 1.2e-3
 DRAWS = 40
+# What the truth must be inside, as deviations squared: 95 % of two parameters.
+INSIDE = 5.991
+# How near the truth an exact recording ought to bring the stiffnesses.
+NEAR = 1e-4
+# Of the line search, tried on the parabola of J.
+FIRST_STEPS = (1, 10, 40)
+
+TRUTH = np.array([*NOMINAL.values()])
+
+
+def told_by(folder):
+    """Optimum, deviations and covariance of the stiffnesses, of a point estimator's run."""
+    from pdsim.runtime.files import read_dataset
+
+    told = read_dataset(folder / "posterior.nc", "convergence")
+    count = len(NOMINAL)
+    covariance = np.stack([told[f"covariance_{key}"].values[:count] for key in NOMINAL])
+    return told["optimum"].values[:count], told["deviation"].values[:count], covariance
+
+
+def distance(away, covariance):
+    """Of two points, in deviations."""
+    return float(np.sqrt(away @ np.linalg.solve(covariance, away)))
 
 
 def found():
@@ -64,18 +93,16 @@ def found():
                 print(f"{folder}: no posterior.nc; left out")
                 continue
             history = read_dataset(folder / "posterior.nc", "history")
-            convergence = read_dataset(folder / "posterior.nc", "convergence")
+            optimum, deviations, covariance = told_by(folder)
             # What is left of a perfect fit is rounding.
             costs = np.maximum(2 * deviation**2 * (peak - history["log_likelihood"].values), 0.0)
-            row = {key: float(convergence["optimum"].values[i]) for i, key in enumerate(NOMINAL)}
-            for i, key in enumerate(NOMINAL):
-                row[f"deviation_{key}"] = float(convergence["deviation"].values[i])
+            row = dict(zip(NOMINAL, optimum, strict=True))
+            row |= {f"deviation_{key}": x for key, x in zip(NOMINAL, deviations, strict=True)}
             if experiment.recording.links == experiment.simulator.options["links"]:
-                away = np.array([row[key] - value for key, value in NOMINAL.items()])
+                away = optimum - TRUTH
                 for key, error in zip(NOMINAL, away, strict=True):
                     row[f"error_{key}"] = 100 * error / NOMINAL[key]
-                covariance = [convergence[f"covariance_{key}"].values for key in NOMINAL]
-                row["distance"] = float(np.sqrt(away @ np.linalg.solve(covariance, away)))
+                row["distance"] = distance(away, covariance)
             row |= {"cost_start": costs[0], "cost": costs[-1], "iterations": len(costs)}
             if "slope" in history:
                 row["slope"] = float(history["slope"].values[-1])
@@ -87,6 +114,54 @@ def found():
                 row["minutes"] = float(pd.read_csv(spent, sep="\t")["cpu_time"].iloc[-1]) / 60
             rows[f"{title}, {method}"] = row
     write("loop_found.csv", rows | PUBLISHED)
+
+
+def descent():
+    """Steepest descent on the exact recording: as it was, and by the curvature of J at the truth.
+
+    J is a parabola near the truth, of Hessian 2 SᵀS with S the slopes of the hand's path. With
+    steps s the error along an axis of curvature l shrinks by 1 − s l in an iteration.
+    """
+    from pdsim.runtime.files import read_dataset
+
+    inputs = recorded(12)[3]
+    _, run = simulated()
+    S = slopes_of(lambda away: run(inputs, TRUTH + away), len(NOMINAL))
+    folder = Path("results/loop_exact/steepest_descent_single/seed0")
+    history = read_dataset(folder / "posterior.nc", "history")
+    away = told_by(folder)[0] - TRUTH
+    write("loop_descent.csv", descents(S, away, history["slope"].values))
+
+
+def descents(S, away, slopes):
+    """Rows of first steps: what is left after a run with s = 1 that ended so far from the truth."""
+    hessian = 2 * S.T @ S
+    least, most = np.linalg.eigvalsh(hessian)
+    rows = {f"s = {first}": armijo(hessian, away, first) for first in FIRST_STEPS}
+    seen = slopes[-1] / slopes[-2]
+    rows["s = 1"] |= {"most": most, "least": least, "expected": 1 - least, "seen": seen}
+    return rows
+
+
+def armijo(hessian, away, first, share=0.4):
+    """Iterations and trials of the descent on a parabola until it is near, α = β = 0.4."""
+    iterations = trials = 0
+    while np.abs(away).max() > NEAR:
+        slope, step = hessian @ away, first / share
+        below = -np.inf
+        while below < share * step * slope @ slope:
+            step *= share
+            ahead = away - step * slope
+            below = 0.5 * (away @ hessian @ away - ahead @ hessian @ ahead)
+            trials += 1
+        away, iterations = ahead, iterations + 1
+    return {"iterations": iterations, "trials": trials}
+
+
+def slopes_of(hand, count, step=1e-3):
+    """Slopes of the hand's path, a function of ``count`` numbers at 0, by central differences."""
+    ends = [[hand(sign * step * e) for sign in (1, -1)] for e in np.eye(count)]
+    return np.stack([(above - below).ravel() / (2 * step) for above, below in ends], axis=1)
 
 
 def posterior():
@@ -107,9 +182,7 @@ def posterior():
     data = read_dataset(f"results/{name}/trajectories.nc")
     problem = build_problem(simulator, experiment.likelihood, data, "single", "float64")
     space, folder = simulator.space, Path("results") / name
-    told = read_dataset(folder / "gauss_newton_single/seed0/posterior.nc", "convergence")
-    optimum = told["optimum"].values
-    covariance = np.stack([told[f"covariance_{key}"].values for key in NOMINAL])
+    optimum, _, covariance = told_by(folder / "gauss_newton_single/seed0")
     values, axes = np.linalg.eigh(covariance)
     ticks = np.linspace(-REACH, REACH, POINTS)
     places = np.stack(np.meshgrid(ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -142,7 +215,7 @@ def posterior():
         out = {f"mean_{key}": mean[i] for i, key in enumerate(NOMINAL)}
         out |= {f"deviation_{key}": sd[i] for i, key in enumerate(NOMINAL)}
         out["correlation"] = spread[0, 1] / sd.prod()
-        out["away"] = np.sqrt(away @ np.linalg.solve(exact[1], away))
+        out["away"] = distance(away, exact[1])
         # Area of the ellipse over the exact one's.
         out["area"] = np.sqrt(np.linalg.det(spread) / np.linalg.det(exact[1]))
         return {key: float(value) for key, value in out.items()}
@@ -159,9 +232,7 @@ def posterior():
         rows[f"`{run.removesuffix('_single')}`"] = row(
             *moments(draws, np.full(len(draws), 1 / len(draws)))
         ) | {"draws": float(len(draws))}
-    truth = np.array([*NOMINAL.values()])
-    away = truth - exact[0]
-    rows["grid"]["truth"] = float(np.sqrt(away @ np.linalg.solve(exact[1], away)))
+    rows["grid"]["truth"] = distance(TRUTH - exact[0], exact[1])
     write("loop_posterior.csv", rows)
 
 
@@ -185,18 +256,17 @@ def simulated():
         motion, _ = simulate(loop, q, 0 * q, driven(inputs[:-1]), rho, FRAME_TIME, steps=steps)
         return jax.vmap(loop.hand)(motion.q)
 
-    truth = tuple(NOMINAL.values())
-    return loop, lambda inputs, kappa=truth: np.asarray(run(inputs, kappa))
+    return loop, lambda inputs, kappa=TRUTH: np.asarray(run(inputs, tuple(kappa)))
 
 
 def noise():
     """What each error of the sensors makes of the cost at the truth, 12 links."""
     _, run = simulated()
     _, _, hand, inputs = recorded(12)
-    seen, shaken = recorded(12, angle_noise=1.5e-3)[2:]
+    seen, shaken = recorded(12, angle_noise=ANGLE)[2:]
     angle, rate = inputs.copy(), inputs.copy()
     angle[:, 7:14], rate[:, 14:] = shaken[:, 7:14], shaken[:, 14:]
-    torque, bias = {"torque_noise": 0.01}, {"torque_bias": 0.3}
+    torque, bias = {"torque_noise": TORQUE}, {"torque_bias": BIAS}
     cases = {
         "none": (hand, inputs),
         "unequal masses, four steps to a frame": recorded(12, **OTHERWISE)[2:],
@@ -207,7 +277,7 @@ def noise():
         "of that, their differences": (hand, rate),
         "torques 1 %": recorded(12, **torque)[2:],
         "torques, a constant 0.3 N m": recorded(12, **bias)[2:],
-        "all": recorded(12, angle_noise=1.5e-3, **OTHERWISE, **torque, **bias)[2:],
+        "all": recorded(12, angle_noise=ANGLE, **OTHERWISE, **torque, **bias)[2:],
     }
     rows = {}
     for name, (hand, inputs) in cases.items():
@@ -221,14 +291,14 @@ def noise():
 
 
 def spread():
-    """How far estimates of ``loop_realistic`` scatter when its errors are drawn, to first order.
+    """How far estimates scatter when the errors of the sensors are drawn, to first order.
 
     With e the misfit of the hand at the truth and S its slopes, least squares misses the truth by
-    −(SᵀS)⁻¹ Sᵀ e. The masses of the links stay as they are.
+    −(SᵀS)⁻¹ Sᵀ e; where the biases of the torques are sought, their slopes are columns of S and
+    their prior adds rows. The masses of the links stay as they are.
     """
     import jax
 
-    from pdsim.runtime.files import read_dataset
     from pdsim.systems.loop_mechanics import ARM, POSTURE
 
     loop, run = simulated()
@@ -236,35 +306,42 @@ def spread():
     torque, rate = inputs[:, :ARM], inputs[:-1, 2 * ARM :]
     b = np.array(POSTURE) + np.concatenate([np.zeros((1, ARM)), rate.cumsum(axis=0)]) * FRAME_TIME
     hand = jax.jit(jax.vmap(lambda b: loop.hand(jax.numpy.asarray(loop.start).at[:ARM].set(b))))
-    truth, step = np.array([*NOMINAL.values()]), 1e-3
-    ends = [[run(inputs, tuple(truth + s * step * e)) for s in (1, -1)] for e in np.eye(2)]
-    S = np.stack([(above - below).ravel() / (2 * step) for above, below in ends], axis=1)
+
+    def at(away):
+        """The hand with stiffnesses and biases so far from the truth and from 0."""
+        off = np.concatenate([away[2:], np.zeros(2 * ARM)])
+        return run(inputs - off, TRUTH + away[:2])
+
+    S = slopes_of(at, 2 + ARM)
+    held = HAND / BIAS * np.eye(2 + ARM)[2:]
     missed = []
     for seed in range(1, DRAWS + 1):
         rng = np.random.default_rng(seed)
-        angle = b + 1.5e-3 * rng.normal(size=b.shape)
-        felt = torque * (1 + 0.01 * rng.normal(size=torque.shape)) + 0.3 * rng.normal(size=ARM)
+        angle = b + ANGLE * rng.normal(size=b.shape)
+        felt = torque * (1 + TORQUE * rng.normal(size=torque.shape)) + BIAS * rng.normal(size=ARM)
         drive = [felt[:-1], (angle[1:] + angle[:-1]) / 2, np.diff(angle, axis=0) / FRAME_TIME]
         shaken = np.concatenate(drive, axis=1)
         shaken = np.concatenate([shaken, shaken[-1:]])
         e = (run(shaken) - np.asarray(hand(angle))[1:]).ravel()
-        missed.append(-np.linalg.lstsq(S, e, rcond=None)[0])
-    missed = np.array(missed)
-    told = read_dataset(
-        "results/loop_realistic/gauss_newton_single/seed0/posterior.nc", "convergence"
-    )
-    away = told["optimum"].values - truth
-    curvature = np.stack([told[f"covariance_{key}"].values for key in NOMINAL])
+        two = np.linalg.lstsq(S[:, :2], -e, rcond=None)[0]
+        e = np.append(e, np.zeros(ARM))
+        nine = np.linalg.lstsq(np.concatenate([S, held]), -e, rcond=None)[0]
+        missed.append((two, nine[:2]))
     rows = {}
-    scattered = np.cov(missed, rowvar=False)
-    for name, mean, covariance in (
-        ("curvature at the optimum", np.zeros(2), curvature),
-        (f"{DRAWS} draws of the errors", missed.mean(axis=0), scattered),
-    ):
-        d = away - mean
-        rows[name] = {f"mean_{key}": mean[i] for i, key in enumerate(NOMINAL)}
-        rows[name] |= {f"deviation_{k}": np.sqrt(covariance[i, i]) for i, k in enumerate(NOMINAL)}
-        rows[name]["distance"] = float(np.sqrt(d @ np.linalg.solve(covariance, d)))
+    alone, both = np.swapaxes(missed, 0, 1)
+    for name, errors in (("loop_realistic", alone), ("loop_bias", both)):
+        optimum, _, curvature = told_by(Path("results") / name / "gauss_newton_single/seed0")
+        inside = [distance(error, curvature) ** 2 <= INSIDE for error in errors]
+        scattered = np.cov(errors, rowvar=False)
+        for title, mean, covariance in (
+            ("curvature at the optimum", np.zeros(2), curvature),
+            (f"{DRAWS} draws of the errors", errors.mean(axis=0), scattered),
+        ):
+            row = {f"mean_{key}": mean[i] for i, key in enumerate(NOMINAL)}
+            row |= {f"deviation_{k}": np.sqrt(covariance[i, i]) for i, k in enumerate(NOMINAL)}
+            row["distance"] = distance(optimum - TRUTH - mean, covariance)
+            rows[f"`{name}`, {title}"] = row
+        rows[f"`{name}`, curvature at the optimum"]["inside"] = 100 * np.mean(inside)
     write("loop_spread.csv", rows)
 
 
@@ -272,6 +349,12 @@ if __name__ == "__main__":
     from pdsim.runtime import device
 
     device.configure("float64")
-    parts = {"found": found, "posterior": posterior, "noise": noise, "spread": spread}
+    parts = {
+        "found": found,
+        "descent": descent,
+        "posterior": posterior,
+        "noise": noise,
+        "spread": spread,
+    }
     for name in sys.argv[1:] or parts:
         parts[name]()

@@ -51,7 +51,7 @@ def draw(request: Request) -> None:
             axis.plot(path[:, i], path[:, j], color=shade, linewidth=0.8, label=f"{number}")
         axis.set(xlabel=f"{'xyz'[i]} [m]", ylabel=f"{'xyz'[j]} [m]", aspect="equal")
         axis.set_adjustable("datalim")
-        axis.locator_params(nbins=5)
+        axis.locator_params(nbins=4)
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(
         handles, names, loc="outside lower center", ncols=_SHOWN + 1, title="iteration", fontsize=8

@@ -43,8 +43,8 @@ def draw(request: Request) -> None:
 FIGURE = Figure(
     needs=("trajectories", "posterior"),
     sections=("title", "simulator"),
-    caption="The arm and the loop in motion, simulated with the median draw of the first run and "
-    "shown twice as fast as it is.",
+    caption="The arm (grey) and the two sides of the loop (blue, orange) down to the clamp (black "
+    "square), simulated with the median draw of the first run and shown twice as fast as it is.",
     draw=draw,
     suffixes=("gif",),
     applies=lambda experiment, budget, identity: is_loop(experiment),

@@ -12,7 +12,7 @@ from pdsim.posterior import read_draws
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.flexible_loop import FlexibleLoop
-from pdsim.systems.loop_mechanics import ARM, Drive
+from pdsim.systems.loop_mechanics import ARM
 from pdsim.systems.simulator import Simulator, build_simulator
 from pdsim.trajectories import inputs_of, select
 from pdsim.variational.simulate import simulate
@@ -68,16 +68,16 @@ def configurations(simulator: Simulator, data: Any, physical: np.ndarray) -> np.
     dt = float(data.attrs["frame_time"]) / substeps
     inputs = np.repeat(inputs_of(one)[0], substeps, axis=0)[:steps]
     start = jnp.asarray(one["start"].values[0])
-    drive = Drive(*(jnp.asarray(inputs[:, i : i + ARM]) for i in range(0, 3 * ARM, ARM)))
-    rho = system.prepare(space.system_parameters(space.to_coordinates(jnp.asarray(physical))))
+    prepared = system.prepare(space.system_parameters(space.to_coordinates(jnp.asarray(physical))))
     q, p = jnp.split(start, 2)
 
     @jax.jit
-    def run(drive, rho):
-        motion, _ = simulate(system.mechanics, q, p, drive, rho, dt, steps=steps)
+    def run(inputs, prepared):
+        drive = jax.vmap(lambda row: system.drive(row, prepared))(inputs)
+        motion, _ = simulate(system.mechanics, q, p, drive, prepared.rho, dt, steps=steps)
         return jnp.concatenate([q[None], motion.q])
 
-    return np.asarray(run(drive, rho))[::substeps]
+    return np.asarray(run(jnp.asarray(inputs), prepared))[::substeps]
 
 
 def shapes(request: Request) -> Shapes:
@@ -107,7 +107,7 @@ def stage(axes: Any, found: Shapes) -> None:
         zlim=(low[2] - room, high[2] + room),
     )  # fmt: skip
     axes.set_box_aspect(high - low + 2 * room, zoom=0.93)
-    axes.locator_params(nbins=4)
+    axes.locator_params(nbins=3)
     axes.tick_params(pad=0)
     axes.view_init(elev=15, azim=-30)
 

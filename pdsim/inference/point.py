@@ -14,7 +14,7 @@ from pydantic import Field
 
 from pdsim.config.section import Section
 from pdsim.inference.levenberg_marquardt import prior_precision
-from pdsim.likelihood.problem import Position, Problem
+from pdsim.likelihood.problem import Linearisation, Position, Problem
 from pdsim.parameters import ParameterSpace
 from pdsim.runtime.errors import PdsimError
 
@@ -57,9 +57,14 @@ def position_of(problem: Problem, x: jax.Array) -> Position:
 
 
 @jax.jit
+def linear_model(problem: Problem, x: jax.Array) -> Linearisation:
+    """The problem to first order at unit coordinates (M,), a batch of one."""
+    return problem.linearise(position_of(problem, x))
+
+
 def information(problem: Problem, x: jax.Array) -> jax.Array:
     """Gauss and Newton's information at unit coordinates (M,), prior's included, (M, M)."""
-    linear = problem.linearise(position_of(problem, x))
+    linear = linear_model(problem, x)
     slopes = linear.residual_parameters[0]
     own = jnp.einsum("n,nwki,nwkj->ij", linear.weights[0], slopes, slopes)
     return own + jnp.diag(jnp.maximum(prior_precision(problem.space, x[None])[0], 0.0))

@@ -6,11 +6,12 @@ in their physical units,
     s = 1; while ρ − s g is beyond a limit, or J(ρ − s g) > J(ρ) − α s |g|²: s ← β s
     ρ ← ρ − s g
 
-until |g| is below ``tolerance``, or ``iterations`` are done. A roll-out that is not finite costs ∞,
-so it is refused as a step that is too long is; where the start itself is not finite the run ends
-with that. J is counted from the density of observations that are met exactly: with one σ for all
-channels, a flat prior and ``cost_of_nat`` 2σ², it is the sum of squares Σ_k |e_k|² of the paper,
-without the paper's second count of the last frame.
+until |g| is below ``tolerance``, or ``iterations`` are done. Every step is tried with its slope,
+which the next iteration needs if it is taken. A roll-out that is not finite costs ∞, so it is
+refused as a step that is too long is; where the start itself is not finite the run ends with that.
+J is counted from the density of observations that are met exactly: with one σ for all channels, a
+flat prior and ``cost_of_nat`` 2σ², it is the sum of squares Σ_k |e_k|² of the paper, without the
+paper's second count of the last frame.
 """
 
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from pdsim.inference.point import (
     first_point,
     information,
     iterates,
+    linear_model,
     position_of,
 )
 from pdsim.likelihood.problem import Position, Problem
@@ -46,37 +48,50 @@ class Settings(PointSettings):
     cost_of_nat: Positive = Field(1.0, description="of the negative log posterior, in units of J")
 
 
+class Value(NamedTuple):
+    """Of the log posterior at a point.
+
+    Attributes:
+        log_posterior, log_likelihood: [nat].
+        slope: of the log posterior in physical units, (M,).
+    """
+
+    log_posterior: jax.Array
+    log_likelihood: jax.Array
+    slope: jax.Array
+
+
 class State(NamedTuple):
     """Where the descent is.
 
     Attributes:
-        x: unit coordinates, (M,).
+        at: physical units, (M,).
+        here: the log posterior there, with its slope.
         peak: log likelihood of observations that are met exactly [nat].
         iteration: how many were done.
         done: whether the slope is short enough, or no step was.
     """
 
-    x: jax.Array
+    at: jax.Array
+    here: Value
     peak: jax.Array
     iteration: jax.Array
     done: jax.Array
 
 
 @jax.jit
-def _log_posterior(problem: Problem, physical: jax.Array) -> tuple[jax.Array, jax.Array]:
-    x = problem.space.to_coordinates(physical)
-    log_likelihood = problem.evaluate(position_of(problem, x))[0][0]
-    return log_likelihood + problem.space.log_prior(x), log_likelihood
+def _value(problem: Problem, physical: jax.Array) -> Value:
+    def log_posterior(physical):
+        x = problem.space.to_coordinates(physical)
+        log_likelihood = problem.evaluate(position_of(problem, x))[0][0]
+        return log_likelihood + problem.space.log_prior(x), log_likelihood
+
+    (both, log_likelihood), slope = jax.value_and_grad(log_posterior, has_aux=True)(physical)
+    return Value(both, log_likelihood, slope)
 
 
-_with_slope = jax.jit(
-    jax.value_and_grad(lambda p, x: _log_posterior(p, x), argnums=1, has_aux=True)
-)
-
-
-@jax.jit
 def _peak(problem: Problem, x: jax.Array) -> jax.Array:
-    linear = problem.linearise(position_of(problem, x))
+    linear = linear_model(problem, x)
     squares = (linear.residuals[0] ** 2).sum(axis=(1, 2))
     return linear.log_likelihood[0] + 0.5 * (linear.weights[0] * squares).sum()
 
@@ -98,7 +113,9 @@ class SteepestDescent(Independent):
     def init(self, problem: Problem, seed: int) -> State:
         del seed
         x = first_point(problem.space, self.settings.start)
-        return State(x, _peak(problem, x), jnp.array(0), jnp.array(False))
+        at = problem.space.to_physical(x)
+        here = _value(problem, at)
+        return State(at, here, _peak(problem, x), jnp.array(0), jnp.array(False))
 
     def advance(self, problem, state, *, seed, done: Done, until: int, capacity: int):
         del seed, capacity
@@ -111,53 +128,57 @@ class SteepestDescent(Independent):
 
     def _descend(self, problem: Problem, state: State) -> tuple[State, Info]:
         own, space = self.settings, problem.space
-        at = np.asarray(space.to_physical(state.x))
-        (value, log_likelihood), slope = _with_slope(problem, jnp.asarray(at))
-        cost = own.cost_of_nat * (float(state.peak) - float(value))
-        g = -own.cost_of_nat * np.asarray(slope)
+
+        def cost_of(value: Value) -> float:
+            return own.cost_of_nat * (float(state.peak) - float(value.log_posterior))
+
+        at, here, cost = np.asarray(state.at), state.here, cost_of(state.here)
+        g = -own.cost_of_nat * np.asarray(here.slope)
         square = float(g @ g)
         finite = np.isfinite(cost) and np.isfinite(square)
         small = bool(finite and np.sqrt(square) <= own.tolerance)
-        step, tried, taken, after = own.first_step, 0, False, at
+        # The start's own value is this iteration's, too.
+        evaluated = int(state.iteration == 0)
+        step, tried, taken, after, there = own.first_step, 0, False, at, here
         while finite and not small and not taken and tried < own.trial_count:
             after = at - step * g
             ahead = np.asarray(space.to_coordinates(jnp.asarray(after)))
             if np.all((ahead >= 0) & (ahead <= 1)):
-                found, _ = _log_posterior(problem, jnp.asarray(after))
-                there = own.cost_of_nat * (float(state.peak) - float(found))
-                taken = bool(there <= cost - own.alpha * step * square)
+                there = _value(problem, jnp.asarray(after))
+                taken = bool(cost_of(there) <= cost - own.alpha * step * square)
+                evaluated += 1
             tried += 1
             if not taken:
                 step *= own.beta
         info = summarise(
             jnp.array([finite]),
-            jnp.asarray(log_likelihood)[None],
+            here.log_likelihood[None],
             jnp.zeros(1),
-            evaluations=1 + tried,
+            evaluations=evaluated,
             step_size=step if taken else jnp.nan,
             acceptance=1 / tried if taken else jnp.nan,
             cost=cost,
             slope=np.sqrt(square),
-            **iterates(space, state.x),
+            **iterates(space, space.to_coordinates(state.at)),
         )
-        x = space.to_coordinates(jnp.asarray(after)) if taken else state.x
-        moved = State(x, state.peak, state.iteration + 1, jnp.array(not taken))
-        return moved, info
+        if taken:
+            state = state._replace(at=jnp.asarray(after), here=there)
+        return state._replace(iteration=state.iteration + 1, done=jnp.array(not taken)), info
 
     def finished(self, problem: Problem, state: State) -> bool:
         del problem
         return bool(state.done) or int(state.iteration) >= self.settings.iterations
 
     def draws(self, problem: Problem, state: State) -> Position:
-        return position_of(problem, jnp.clip(state.x, 0.0, 1.0))
+        return position_of(problem, jnp.clip(problem.space.to_coordinates(state.at), 0.0, 1.0))
 
     def diverging(self, problem: Problem, state: State) -> jax.Array:
-        value, _ = _log_posterior(problem, problem.space.to_physical(state.x))
-        return ~jnp.isfinite(value)[None]
+        del problem
+        return ~jnp.isfinite(state.here.log_posterior)[None]
 
     def convergence(self, problem: Problem, state: State) -> dict[str, jax.Array]:
-        found = np.asarray(information(problem, state.x))
-        return described(problem.space, state.x, found)
+        x = problem.space.to_coordinates(state.at)
+        return described(problem.space, x, np.asarray(information(problem, x)))
 
 
 ESTIMATOR = SteepestDescent

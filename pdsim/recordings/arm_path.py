@@ -6,10 +6,11 @@ The arm is driven by
     F = G(b_ref) − K_p (b − b_ref) − K_v ḃ
 
 with G the torque that holds the arm alone against gravity. Recorded are the angles b at every frame
-and the torques F of every frame, both with the noise of their sensors; what is observed, the path
-of the hand, is that of the recorded angles. Inputs of the frame from k to k + 1 are its torques,
-the mean of b_k and b_{k+1}, and their difference over the frame's time: without noise, and with the
-truth for its model, a simulation so driven repeats the run to rounding.
+and the torques F of every frame, both with the noise of their sensors, and the torques with a
+constant error in each joint besides, which is the arm's and the same in every run. What is
+observed, the path of the hand, is that of the recorded angles. Inputs of the frame from k to k + 1
+are its torques, the mean of b_k and b_{k+1}, and their difference over the frame's time: without
+noise, and with the truth for its model, a simulation so driven repeats the run to rounding.
 
 The loop that is recorded may differ from the model's: in its number of links, their masses, and the
 length of its steps. Every run starts with the loop undeformed and at rest.
@@ -19,7 +20,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -30,6 +31,7 @@ from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
 from pdsim.recordings.simulated import read_log
 from pdsim.runtime.errors import PdsimError
+from pdsim.systems.baxter_arm import LINKS
 from pdsim.systems.system import System
 
 __all__ = ["Config", "channels", "check", "files", "made", "make", "read", "truths"]
@@ -126,6 +128,8 @@ def make(config: Config, system: System, folder: Path) -> None:
     """Record every run into a folder: ``<run>.csv`` of channels and inputs, and the truth."""
     truth = {name: parameter.default for name, parameter in system.parameters.items()}
     truth |= config.parameters
+    biases = of_the_arm(config).bias
+    truth |= {f"bias_{link.name}": bias for link, bias in zip(LINKS, biases, strict=True)}
     header = ",".join(q.name for q in (*system.channels, *system.inputs))
     for number in range(len(config.runs)):
         table = np.concatenate(simulate(config, system, truth, number), axis=1)
@@ -139,6 +143,26 @@ def reference(path: ArmPath, posture, times: np.ndarray) -> np.ndarray:
     ramp = np.clip(times, 0, 1)[:, None]
     waves = np.sin(2 * np.pi * np.array(path.frequency) * times[:, None])
     return np.array(posture) + (3 * ramp**2 - 2 * ramp**3) * np.array(path.amplitude) * waves
+
+
+class OfTheArm(NamedTuple):
+    """What is drawn once for all runs.
+
+    Attributes:
+        factors: mass of each link over an equal share; () for equal ones.
+        bias: constant error of each torque, (7,) [N m].
+    """
+
+    factors: tuple[float, ...]
+    bias: tuple[float, ...]
+
+
+def of_the_arm(config: Config) -> OfTheArm:
+    """Draw the masses of the links and the biases of the torque sensors."""
+    rng = np.random.default_rng(config.seed)
+    factors = 1 + rng.uniform(-1, 1, config.links) * config.mass_spread
+    bias = config.torque_bias * rng.normal(size=len(LINKS))
+    return OfTheArm(tuple(factors.tolist()) if config.mass_spread else (), tuple(bias.tolist()))
 
 
 def simulate(
@@ -158,8 +182,7 @@ def simulate(
     from pdsim.variational.simulate import failure
     from pdsim.variational.simulate import simulate as simulated
 
-    masses = np.random.default_rng(config.seed).uniform(-1, 1, config.links) * config.mass_spread
-    factors = tuple((1 + masses).tolist()) if config.mass_spread else ()
+    factors, bias = of_the_arm(config)
     mechanics = replace(system.mechanics, links=config.links, mass_factors=factors)
     frames, dt = config.frame_count, 1 / config.rate_hz / config.substeps
     count = (frames - 1) * config.substeps
@@ -192,7 +215,7 @@ def simulate(
     rng = np.random.default_rng([config.seed, number])
     b = b + config.angle_noise * rng.normal(size=b.shape)
     torque = torque * (1 + config.torque_noise * rng.normal(size=torque.shape))
-    torque = torque + config.torque_bias * rng.normal(size=ARM)
+    torque = torque + np.array(bias)
     rate = np.diff(b, axis=0) * config.rate_hz
     inputs = np.concatenate([torque, 0.5 * (b[1:] + b[:-1]), rate], axis=1)
     # Nothing follows the last frame.

@@ -6,7 +6,8 @@ variational integrator, whose closed chains stay closed to rounding. Sought are 
 
 State: configuration q and discrete momentum p, 7 + 2n each. Inputs, constant during a frame: the
 torques that were measured in the arm's joints, and the angles and rates that were measured there,
-near which a controller keeps the arm (``loop_mechanics``).
+near which a controller keeps the arm (``loop_mechanics``). A torque sensor may be off by a
+constant, a parameter of each joint: what acts is the measured torque less that.
 
 Stability. Steps treat the direction of the constraints' forces explicitly, so light links need
 short steps: 12 links without damping diverge at dt = 0.01 s within a second, which
@@ -80,6 +81,15 @@ _PARAMETERS = {
     ),
     "gravity": SystemParameter("m/s^2", 9.81, "gravitational acceleration", "$g$"),
 }
+_BIASES = {
+    f"bias_{link.name}": SystemParameter(
+        "N m",
+        0.0,
+        f"constant error of the torque measured in joint {link.name}",
+        rf"$\tau_\mathrm{{{link.name}}}$",
+    )
+    for link in LINKS
+}
 
 
 class State(NamedTuple):
@@ -88,6 +98,13 @@ class State(NamedTuple):
     q: jax.Array
     p: jax.Array
     guess: Guess
+
+
+class Prepared(NamedTuple):
+    """Of the parameters: those of the mechanics, and the biases of the torques (7,) [N m]."""
+
+    rho: dict[str, jax.Array]
+    bias: jax.Array
 
 
 @dataclass(frozen=True)
@@ -131,10 +148,16 @@ class FlexibleLoop(System):
 
     @property
     def parameters(self) -> Mapping[str, SystemParameter]:
-        return _PARAMETERS
+        return _PARAMETERS | _BIASES
 
-    def prepare(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: jnp.asarray(parameters[name]) for name in _PARAMETERS}
+    def prepare(self, parameters: Mapping[str, Any]) -> Prepared:
+        rho = {name: jnp.asarray(parameters[name]) for name in _PARAMETERS}
+        return Prepared(rho, jnp.stack([jnp.asarray(parameters[name]) for name in _BIASES]))
+
+    def drive(self, input, prepared: Prepared) -> Drive:
+        """What acts during a frame whose inputs (21,) were recorded."""
+        torque, angle, rate = (jnp.stack(input[i : i + ARM]) for i in range(0, 3 * ARM, ARM))
+        return Drive(torque - prepared.bias, angle, rate)
 
     def unpack(self, vector):
         q, p = jnp.split(vector, 2)
@@ -145,10 +168,9 @@ class FlexibleLoop(System):
 
     def step(self, state, input, time, prepared, dt):
         del time
-        u = Drive(*(jnp.stack(input[i : i + ARM]) for i in range(0, 3 * ARM, ARM)))
         end, guess, report = step(
             self.mechanics,
-            Given(state.q, state.p, u, prepared),
+            Given(state.q, state.p, self.drive(input, prepared), prepared.rho),
             state.guess,
             dt,
             forward=self.forward,
@@ -164,10 +186,10 @@ class FlexibleLoop(System):
         """The state vector of the undeformed loop at rest, the arm in its posture."""
         return np.concatenate([self.mechanics.start, np.zeros_like(self.mechanics.start)])
 
-    def nearest(self, vector: jax.Array, prepared: Any) -> jax.Array:
+    def nearest(self, vector: jax.Array, prepared: Prepared) -> jax.Array:
         """The nearest state whose loop is closed and stays so; NaN where there is none near."""
         q, p = jnp.split(vector, 2)
-        return jnp.concatenate(project(self.mechanics, q, p, prepared))
+        return jnp.concatenate(project(self.mechanics, q, p, prepared.rho))
 
     def forward_mode(self) -> "FlexibleLoop":
         return replace(self, forward=True)

@@ -31,6 +31,7 @@ EXPERIMENTS = (
     "loop_exact",
     "loop_exact_6",
     "loop_realistic",
+    "loop_bias",
     "loop_mismatch",
     "loop_posterior",
     "calibration_oscillator",

@@ -54,6 +54,14 @@ def test_steps_are_armijos():
     np.testing.assert_allclose(powers, np.round(powers), atol=1e-9)
     assert np.all(cost[1:] <= cost[:-1] - 0.4 * step * slope[:-1] ** 2 + 1e-12)
     assert cost[-1] == pytest.approx(0.0, abs=1e-9)
+    # The slope that came with a trial is that of the point it led to.
+    away = np.stack([result.history["at_p0"], result.history["at_p1"]], axis=1) - MEAN
+    exact = np.linalg.norm(np.linalg.solve(COVARIANCE, away.T), axis=0)
+    np.testing.assert_allclose(slope, exact, rtol=1e-6, atol=1e-9)
+    # One evaluation for each step that was tried, none for a new iteration.
+    tried = 1 / result.history["acceptance"][:-1]
+    assert np.all(result.history["evaluations"][1:-1] <= tried[1:] + 1e-9)
+    assert result.history["evaluations"][-1] == 0
 
 
 def test_a_step_beyond_a_limit_is_refused():

@@ -5,11 +5,20 @@ import json
 import numpy as np
 import pytest
 
-from pdsim.recordings.arm_path import ArmPath, Config, check, read, reference
+from pdsim.recordings.arm_path import (
+    ArmPath,
+    Config,
+    check,
+    make,
+    of_the_arm,
+    read,
+    reference,
+)
 from pdsim.recordings.cut import cut
 from pdsim.recordings.smoothing import Smoothing
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems import oscillator
+from pdsim.systems.baxter_arm import LINKS
 from pdsim.systems.flexible_loop import Options, build
 
 VALUES = {
@@ -81,3 +90,29 @@ def test_another_system_and_a_strange_parameter_are_refused():
         check(config(), oscillator.build(oscillator.Options()))
     with pytest.raises(PdsimError, match=r"recording\.parameters\.kappa: .*no such parameter"):
         check(config(parameters={"kappa": 1.0}), build(Options(links=12)))
+
+
+def test_masses_and_biases_are_the_arms_and_vanish_where_none_are_asked_for():
+    nothing = of_the_arm(config())
+    assert nothing.factors == () and nothing.bias == (0.0,) * 7
+    drawn = of_the_arm(config(mass_spread=0.05, torque_bias=0.3))
+    assert len(drawn.factors) == 12 and max(abs(x - 1) for x in drawn.factors) < 0.05
+    assert of_the_arm(config(torque_bias=0.3)).bias == drawn.bias
+    assert of_the_arm(config(torque_bias=0.3, seed=1)).bias != drawn.bias
+
+
+@pytest.mark.slow
+def test_torques_are_recorded_with_the_bias_that_is_told_as_true(tmp_path):
+    short = {"frame_count": 11, "links": 4, "train": [{"run": 0, "frames": [0, 11]}]}
+    system = build(Options(links=4))
+    found = []
+    for name, bias in (("with", 0.3), ("without", 0.0)):
+        (tmp_path / name).mkdir()
+        asked = config(**short, torque_bias=bias)
+        make(asked, system, tmp_path / name)
+        found.append(read(asked, "0", str(tmp_path / name / "0.csv"), system))
+    truth = [found[0].truth[f"bias_{link.name}"] for link in LINKS]
+    away = found[0].input - found[1].input
+    np.testing.assert_allclose(away[:, :7], np.tile(truth, (11, 1)), atol=1e-12)
+    np.testing.assert_allclose(away[:, 7:], 0.0, atol=1e-12)
+    np.testing.assert_array_equal(found[0].observed, found[1].observed)
