@@ -18,6 +18,18 @@ def _check(a: argparse.Namespace) -> None:
         load_any(path)
 
 
+def _new(a: argparse.Namespace) -> None:
+    from pdsim.cli.new import new
+
+    new(a)
+
+
+def _fit(a: argparse.Namespace) -> int:
+    from pdsim.cli.fit import fit
+
+    return fit(a)
+
+
 def _model(a: argparse.Namespace) -> None:
     from pdsim.systems.describe import describe
 
@@ -294,7 +306,9 @@ def _control_report(a: argparse.Namespace, experiment) -> None:
     control_report(experiment, logs=a.logs, figures=a.figures, output=a.output)
 
 
-_PLAIN: dict[str, Callable[[argparse.Namespace], None]] = {
+_PLAIN: dict[str, Callable[[argparse.Namespace], int | None]] = {
+    "new": _new,
+    "fit": _fit,
     "check": _check,
     "model": _model,
     "schema": _schema,
@@ -336,20 +350,23 @@ def _simulates(a: argparse.Namespace) -> bool:
     return figure is None or "simulator" in registry.load("figures", figure).FIGURE.sections
 
 
-def _execute(a: argparse.Namespace) -> None:
+def _execute(a: argparse.Namespace) -> int | None:
+    """Run a verb; an exit code where it is not 0."""
     if a.verb in _PLAIN:
         return _PLAIN[a.verb](a)
     if a.verb in _OF_CONTROL:
         from pdsim.config.experiment import load_control
 
-        return _OF_CONTROL[a.verb](a, load_control(a.experiment))
+        _OF_CONTROL[a.verb](a, load_control(a.experiment))
+        return None
     from pdsim.config.earlier import with_earlier
     from pdsim.config.experiment import load_experiment
 
     experiment = load_experiment(a.experiment)
     if hasattr(a, "fixed_from") and _simulates(a):
         experiment = with_earlier(experiment, a.fixed_from)
-    return _OF_AN_EXPERIMENT[a.verb](a, experiment)
+    _OF_AN_EXPERIMENT[a.verb](a, experiment)
+    return None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -359,11 +376,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("pdsim").setLevel(logging.WARNING if a.quiet else logging.INFO)
     try:
-        _execute(a)
+        return _execute(a) or 0
     except PdsimError as error:
         sys.stderr.write(f"pdsim {a.verb}: {error}\n")
         return 2
     except KeyboardInterrupt:
         sys.stderr.write(f"pdsim {a.verb}: interrupted\n")
         return 130
-    return 0
