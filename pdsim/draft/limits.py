@@ -33,8 +33,8 @@ _FACTOR = 5.0
 _LEAN = 0.2
 # Friction, of what would stop the motion within one T: its upper limit, and decades below it.
 _FRICTION, _FRICTION_DECADES = 0.1, 4.0
-# A parameter is told apart if the others leave it less than this share of its limits' width.
-_TOLD = 0.25
+# A parameter is told apart if the others leave it a deviation below this share of its limits.
+_TOLD = 1.0
 
 
 class Limits(NamedTuple):
@@ -221,7 +221,7 @@ def _candidates(system: Articulated, motion: Motion) -> dict[str, dict[str, Any]
     inertia = weight / motion.pace**2
     for joint in (j.name for j in model.joints if j.scalar):
         for what, scale in (
-            ("armature", inertia),
+            ("armature", inertia / _FRICTION),
             ("damping", inertia * motion.pace),
             ("friction", weight),
         ):

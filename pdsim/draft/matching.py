@@ -1,9 +1,9 @@
 """Gradient matching: parameters under which a model has the accelerations that a motion has.
 
 A local polynomial through the positions gives rates and accelerations; the parameters that the
-model's accelerations agree with best are a first guess that needs no roll-out (J. M. Varah, A spline
-least squares method for numerical parameter estimation in differential equations, 1982). Noise of
-the accelerations biases it, so it is good for limits, not for answers.
+model's accelerations agree with best are a first guess that needs no roll-out (J. M. Varah, A
+spline least squares method for numerical parameter estimation in differential equations, 1982).
+Noise of the accelerations biases it, so it is good for limits, not for answers.
 """
 
 from collections.abc import Sequence
@@ -33,13 +33,13 @@ class Motion(NamedTuple):
         states: positions and then their rates, (frame, S).
         accelerations: (frame, S/2).
         inputs: (frame, I), passed through the same polynomial.
-        span: frames that each of these rests on.
+        span: that each of these rests on, in rows.
     """
 
     states: np.ndarray
     accelerations: np.ndarray
     inputs: np.ndarray
-    span: int
+    span: float
 
     @property
     def pace(self) -> float:
@@ -85,16 +85,17 @@ def motion_of(
             inner
         ]
 
+    stride = max(1, -(-sum(map(len, positions)) // _FRAMES))
+
     def stacked(arrays, derivative: int = 0) -> np.ndarray:
-        whole = np.concatenate([fitted(values, derivative) for values in arrays])
-        return whole[:: max(1, -(-len(whole) // _FRAMES))]
+        return np.concatenate([fitted(values, derivative)[::stride] for values in arrays])
 
     inputs = [np.nan_to_num(recording.input) for recording in recordings]
     return Motion(
         np.concatenate([stacked(positions), stacked(positions, 1)], axis=1),
         stacked(positions, 2),
         stacked(inputs) if inputs[0].shape[1] else np.zeros((len(stacked(positions)), 0)),
-        span,
+        span / stride,
     )
 
 
@@ -138,5 +139,5 @@ def match(system: System, space: ParameterSpace, motion: Motion, *, starts: int 
     best = min(fits, key=lambda fit: fit.cost)
     missed = float(np.sqrt((best.fun**2).mean()))
     # Residuals hang together over the span of a polynomial.
-    thinned = jacobian(best.x) / max(missed, 1e-6) / np.sqrt(motion.span)
+    thinned = jacobian(best.x) / max(missed, 1e-6) / np.sqrt(max(motion.span, 1.0))
     return Match(np.asarray(best.x), missed, thinned)

@@ -95,7 +95,7 @@ def choose_stretches(runs: Mapping[str, Recording], system: System) -> Stretches
     frames = _checked(min(wanted, room), runs)
     train = [
         _stretch(name, parts[name], place, frames)
-        for name, place in _places([name for name in learned[:_LEARNED]], of_each)
+        for name, place in _places(learned[:_LEARNED], of_each)
     ]
     test = [
         _stretch(name, parts[name], place, frames)

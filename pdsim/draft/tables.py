@@ -7,6 +7,7 @@ says which flag to give.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -232,8 +233,9 @@ def _as_frames(tables: Tables, stamps: Sequence[np.ndarray], column: str) -> Gue
     return Guessed(
         {"resample": {"rate_hz": rate, "method": "linear"}},
         {
-            "resample": f"{100 * steps.off:.2g} % of the steps are more than {100 * REGULAR:g} % off "
-            f"their median of {1e3 * steps.median:.4g} ms; rows are taken to be as late as stamped"
+            "resample": f"{100 * steps.off:.2g} % of the steps are more than {100 * REGULAR:g} % "
+            f"off their median of {1e3 * steps.median:.4g} ms; rows are taken to be as late as "
+            "stamped"
         },
     )
 
@@ -273,7 +275,7 @@ def guess_channels(tables: Tables, system: System, asked: Asked, frame_time: flo
         reasons[name] = why
     if asked.absolute:
         angles = [q.name for q in wanted if q.kind == "angle"]
-        for before, after in zip(angles[:-1], angles[1:], strict=True):
+        for before, after in pairwise(angles):
             values[after]["minus"] = before
     return Guessed(values, reasons)
 

@@ -1,4 +1,4 @@
-"""What a fitted experiment says in three lines: what was found, how it predicts, what to believe."""
+"""What a fitted experiment says in three lines: found, how well it predicts, what to believe."""
 
 from pathlib import Path
 
