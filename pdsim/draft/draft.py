@@ -117,7 +117,7 @@ def draft(
         system=simulator.system.with_integrator(chosen.integrator),  # type: ignore[attr-defined]
         substeps=chosen.substeps,
     )
-    windows = choose_windows(simulator, learned, noise)
+    windows = choose_windows(simulator, learned, noise, SmoothingConfig().build())
     shown = {
         built.channels[i].name: (float(noise[i]), built.channels[i].unit)
         for i, _ in position_columns(built)
@@ -366,7 +366,7 @@ def _text(c: Choices, title: str, folder: Path) -> str:
                 "runs:",
                 "  - {method: least_squares, shooting: marginal}",
                 "  - {method: csvgd, shooting: marginal}",
-                "  - {method: nuts, shooting: marginal}",
+                "  - {method: nuts, shooting: marginal, settings: {chain_count: 4}}",
             ]
         )
         + "\n\n"

@@ -88,19 +88,20 @@ def choose_stretches(runs: Mapping[str, Recording], system: System) -> Stretches
     if len(names) == 1:
         return _of_one(names[0], parts[names[0]], wanted, period, runs)
     held = names[-max(1, len(names) // 3) :]
-    learned = names[: -len(held)]
-    of_each = {name: max(1, _HELD_OUT // len(held)) for name in held}
-    of_each |= {name: -(-_LEARNED // len(learned)) for name in learned[:_LEARNED]}
-    room = min((parts[name][1] - parts[name][0]) // count for name, count in of_each.items())
+    learned = names[: -len(held)][:_LEARNED]
+    # Twice as much as is learned from one of them, so that stretches of it do not touch.
+    shares = dict.fromkeys(held, 1) | dict.fromkeys(learned, 2 * _LEARNED // len(learned))
+    room = min((parts[name][1] - parts[name][0]) // share for name, share in shares.items())
     frames = _checked(min(wanted, room), runs)
+    owners = [learned[i * len(learned) // _LEARNED] for i in range(_LEARNED)]
     train = [
         _stretch(name, parts[name], place, frames)
-        for name, place in _places(learned[:_LEARNED], of_each)
+        for name, place in zip(owners, np.linspace(0.0, 1.0, _LEARNED + 2)[1:-1], strict=True)
     ]
     test = [
         _stretch(name, parts[name], place, frames)
         for name in held
-        for place in np.linspace(0.0, 1.0, of_each[name] + 2)[1:-1]
+        for place in _places(parts[name], frames, max(1, _HELD_OUT // len(held)))
     ]
     seconds = frames * frame_time
     reasons = {
@@ -111,10 +112,10 @@ def choose_stretches(runs: Mapping[str, Recording], system: System) -> Stretches
     return Stretches(train, test, frames, period, reasons)
 
 
-def _places(learned: list[str], of_each: Mapping[str, int]) -> list[tuple[str, float]]:
-    """A run and a place of it, 0 its begin and 1 its end, for each stretch to learn from."""
-    owners = [name for name in learned for _ in range(of_each[name])][:_LEARNED]
-    return list(zip(owners, np.linspace(0.0, 1.0, len(owners) + 2)[1:-1], strict=True))
+def _places(part: tuple[int, int], frames: int, most: int) -> np.ndarray:
+    """Places of stretches that do not overlap, 0 the begin of a part and 1 its end."""
+    count = min(most, (part[1] - part[0]) // frames)
+    return np.linspace(0.0, 1.0, count) if count > 1 else np.array([0.5])
 
 
 def _of_one(

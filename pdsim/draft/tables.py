@@ -185,7 +185,7 @@ def guess_time(tables: Tables, asked: Asked) -> tuple[Guessed, float]:
                 "rows come at an even rate: --rate 500"
             )
     values: dict[str, Any] = {"time": {"column": named.column, "unit": unit}}
-    reasons = {"time": f"unit {why}"}
+    reasons = {"time": why}
     rows, more = _as_frames(tables, stamps, named.column)
     step = float(np.median(np.concatenate([np.diff(one) for one in stamps])))
     return Guessed({**values, **rows}, {**reasons, **more}), step
@@ -367,6 +367,10 @@ def _unit(
     given = unit_in_name(named.column, wanted)
     if given is not None:
         return Unit(given, "as its name says")
+    for other in alike:
+        given = unit_in_name(other, wanted)
+        if given is not None:
+            return Unit(given, f"as the name of column {other!r} says")
     if quantity.kind not in POSITIONS:
         return Unit(wanted, "nothing speaks for another")
     columns = [column for name in alike for column in tables.column(name)]

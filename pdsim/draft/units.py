@@ -30,7 +30,7 @@ def time_unit(stamps: np.ndarray) -> Unit:
     step = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
     for unit, shortest, longest in _STEPS:
         if shortest <= step <= longest:
-            return Unit(unit, f"steps of {step:.4g}")
+            return Unit(unit, f"by its steps of {step:.4g}")
     return Unit("", f"steps of {step:.4g}")
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from pdsim.recordings.cut import position_columns
 from pdsim.recordings.recording import Recording
+from pdsim.recordings.smoothing import Smoothing, state_covariance
 from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator
 from pdsim.trajectories import fitting_count
@@ -43,12 +44,16 @@ class Windows(NamedTuple):
 
 
 def growth(
-    simulator: Simulator, recordings: Sequence[Recording], noise: np.ndarray, frames: int
+    simulator: Simulator,
+    recordings: Sequence[Recording],
+    noise: np.ndarray,
+    smoothing: Smoothing,
+    frames: int,
 ) -> np.ndarray:
     """Error of a start carried on, over the noise, (frames,).
 
-    At the centre of the prior; the median over places of the recordings, and of the joints that
-    where it is largest.
+    At the centre of the prior; the median over places of the recordings, and that joint where it
+    is largest.
 
     Args:
         noise: of each channel (channel,).
@@ -57,14 +62,17 @@ def growth(
     form = system.forward_mode()
     columns = [column for column, _ in position_columns(system)]
     centre = jnp.full(space.dimension, 0.5)
-    starts, drives, roots = [], [], []
+    count, frame_time = recordings[0].frames, recordings[0].frame_time
+    white = np.diag(noise[columns] ** 2)
+    # Within a stretch, where states are known from both sides.
+    root = _root(state_covariance(white, count // 2, count, frame_time, smoothing))
+    starts, drives = [], []
     for recording in recordings:
         for first in np.linspace(0, recording.frames - frames - 1, _PLACES).astype(int):
             starts.append(recording.states[first])
             drives.append(np.nan_to_num(recording.input[first : first + frames]))
-            roots.append(_root(recording.start_covariance))
 
-    def one(start, drive, root):
+    def one(start, drive):
         def positions(start):
             channels, _ = rollout(
                 form,
@@ -72,16 +80,18 @@ def growth(
                 form.unpack(start),
                 tuple(drive.T),
                 frames=frames,
-                frame_time=recordings[0].frame_time,
+                frame_time=frame_time,
                 substeps=substeps,
             )
             return jnp.stack([channels[i] for i in columns], axis=1)
 
         # Of a start's error in each of its own directions.
-        moved = jax.vmap(lambda along: jax.jvp(positions, (start,), (along,))[1])(root.T)
+        moved = jax.vmap(lambda along: jax.jvp(positions, (start,), (along,))[1])(
+            jnp.asarray(root.T)
+        )
         return jnp.sqrt((moved**2).sum(axis=0))
 
-    grown = jax.jit(jax.vmap(one))(*map(jnp.asarray, map(np.stack, (starts, drives, roots))))
+    grown = jax.jit(jax.vmap(one))(jnp.asarray(np.stack(starts)), jnp.asarray(np.stack(drives)))
     ratios = np.asarray(grown) / noise[columns]
     return np.nanmedian(ratios, axis=0).max(axis=1)
 
@@ -93,11 +103,14 @@ def _root(covariance: np.ndarray) -> np.ndarray:
 
 
 def choose_windows(
-    simulator: Simulator, recordings: Sequence[Recording], noise: np.ndarray
+    simulator: Simulator,
+    recordings: Sequence[Recording],
+    noise: np.ndarray,
+    smoothing: Smoothing,
 ) -> Windows:
     """Cut stretches of one length into windows."""
     frames = recordings[0].frames
-    ratios = growth(simulator, recordings, noise, min(frames // 2, 60))
+    ratios = growth(simulator, recordings, noise, smoothing, min(frames // 2, 60))
     above = np.flatnonzero(~(ratios < _GROWN))
     length = max(_LEAST, int(above[0]) + 1 if len(above) else len(ratios))
     count = fitting_count(frames, max(2, round((frames - 1) / length)))
