@@ -64,6 +64,12 @@ def _budget(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", default="paper", help="quick or paper (default)")
 
 
+def _raw(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--raw", metavar="FOLDER", help="where the raw runs are (default: beside the experiment)"
+    )
+
+
 def _files(parser: argparse.ArgumentParser, *names: str) -> None:
     for name in names:
         parser.add_argument(f"--{name}", required=True, metavar="FILE")
@@ -160,6 +166,14 @@ def _strangers_verbs(verb) -> None:
         "--ignore", nargs="+", default=[], metavar="NAME", help="of --model: contacts, …"
     )
 
+    p = verb("preflight", "Say what an experiment will cost and can find, before it is run.")
+    _simulating(p)
+    _budget(p)
+    _raw(p)
+    p.add_argument(
+        "--trajectories", metavar="FILE", help="that preprocess wrote (default: read the raw runs)"
+    )
+
     p = verb("fit", "Run the whole pipeline for one experiment file, and say what came out.", _FIT)
     _experiment(p)
     _budget(p)
@@ -227,9 +241,7 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("preprocess", "Raw runs to a trajectories file: channels, windows, start states.")
     _experiment(p)
-    p.add_argument(
-        "--raw", metavar="FOLDER", help="where the raw runs are (default: beside the experiment)"
-    )
+    _raw(p)
     _files(p, "output")
 
     p = verb("infer", "Trajectories to a posterior, with one estimator.")

@@ -87,13 +87,38 @@ def _record(a: argparse.Namespace, experiment) -> None:
 
 
 def _preprocess(a: argparse.Namespace, experiment) -> None:
+    _read_raw(a, experiment, a.output)
+
+
+def _read_raw(a: argparse.Namespace, experiment, output: str) -> None:
+    from pdsim.config.slices import slice_of
     from pdsim.stages.preprocess import preprocess
 
     folder = str(experiment.folder) if a.raw is None else a.raw
     raw = experiment.source.files(experiment.recording, folder)
     prediction = experiment.prediction
     prefix = None if prediction is None else prediction.prefix
-    preprocess(_options(a, experiment), raw=raw, output=a.output, prefix=prefix)
+    preprocess(slice_of("preprocess", experiment), raw=raw, output=output, prefix=prefix)
+
+
+def _preflight(a: argparse.Namespace, experiment) -> None:
+    import tempfile
+
+    from pdsim.preflight.preflight import preflight
+    from pdsim.runtime import device
+    from pdsim.runtime.files import read_dataset
+
+    experiment.budget(a.budget)
+    device.configure(experiment.precision)
+    trajectories = a.trajectories
+    with tempfile.TemporaryDirectory() as folder:
+        if trajectories is None:
+            trajectories = str(Path(folder, "trajectories.nc"))
+            _read_raw(a, experiment, trajectories)
+        data = read_dataset(trajectories)
+    found = preflight(experiment, data, a.budget)
+    sys.stdout.write("\n".join(found.lines()) + "\n")
+    found.check(a.experiment)
 
 
 def _infer(a: argparse.Namespace, experiment) -> None:
@@ -319,6 +344,7 @@ _PLAIN: dict[str, Callable[[argparse.Namespace], int | None]] = {
 _OF_AN_EXPERIMENT: dict[str, Callable[[argparse.Namespace, Any], None]] = {
     "record": _record,
     "preprocess": _preprocess,
+    "preflight": _preflight,
     "infer": _infer,
     "training-set": _training_set,
     "statistics": _statistics,
