@@ -1,5 +1,6 @@
 """From two tables to a file: what is chosen, on motions whose truth is known."""
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -88,7 +89,7 @@ def check_apart(chosen, runs):
     for run, first, last in order:
         assert last - first == chosen.frames
         assert 0 <= first < last <= runs[run].frames
-    for (run, _, last), (other, first, _) in zip(order[:-1], order[1:], strict=True):
+    for (run, _, last), (other, first, _) in pairwise(order):
         assert run != other or last <= first
 
 
