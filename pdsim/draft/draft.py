@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import ValidationError
 
 from pdsim import registry
+from pdsim.config.messages import explain
 from pdsim.draft.limits import Limits, choose_limits
 from pdsim.draft.matching import Motion, motion_of
 from pdsim.draft.step import Step, choose_step
@@ -101,7 +103,7 @@ def draft(
     name, options = _options(system, model, ignore, driven=driven)
     built = build_system(SystemChoice(system=name, options=options))
     time, step = guess_time(tables, asked)
-    channels = guess_channels(tables, built, asked, step)
+    channels = guess_channels(tables, built, asked, time, step)
     inputs = guess_inputs(tables, built, asked)
     runs = _read(tables, built, {**time.values, "channels": channels.values}, inputs)
     stretches = choose_stretches(runs, built)
@@ -154,15 +156,17 @@ def _read(
     tables: Tables, system: System, values: Mapping[str, Any], inputs: Guessed
 ) -> dict[str, Recording]:
     """Read the tables as an experiment with these keys would."""
-    config = table.Config.model_validate(
-        {
-            "source": "table",
-            "files": {run: str(path) for run, path in tables.files.items()},
-            "csv": tables.csv,
-            "inputs": inputs.values,
-            **values,
-        }
-    )
+    section = {
+        "source": "table",
+        "files": {run: str(path) for run, path in tables.files.items()},
+        "csv": tables.csv,
+        "inputs": inputs.values,
+        **values,
+    }
+    try:
+        config = table.Config.model_validate(section)
+    except ValidationError as error:
+        raise explain(error, "recording", table.Config) from None
     return {run: table.read(config, run, str(path), system) for run, path in tables.files.items()}
 
 

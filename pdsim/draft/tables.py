@@ -18,6 +18,7 @@ from pdsim.draft.columns import EFFORT, PLACE, TIME, kind, ordered, unit_in_name
 from pdsim.draft.units import Unit, angle_unit, length_unit, time_unit
 from pdsim.recordings.clock import REGULAR, as_they_are, measure, ticks
 from pdsim.recordings.columns import CsvConfig, numeric_columns
+from pdsim.recordings.segments import LEAST_FRAMES
 from pdsim.recordings.units import conversion
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.system import POSITIONS, Quantity, System
@@ -129,7 +130,14 @@ def read_tables(paths: Sequence[str]) -> Tables:
             raise PdsimError(f"{path}: this file is named twice; a run is read once")
         files[name] = path
     csv = _dialect(next(iter(files.values())))
-    return Tables(files, csv, {run: numeric_columns(path, csv) for run, path in files.items()})
+    numbers = {run: numeric_columns(path, csv) for run, path in files.items()}
+    for run, columns in numbers.items():
+        rows = max(map(len, columns.values()), default=0)
+        if rows < LEAST_FRAMES:
+            raise PdsimError(
+                f"{files[run]}: has {rows} rows of numbers; a recording needs {LEAST_FRAMES} or more"
+            )
+    return Tables(files, csv, numbers)
 
 
 def _dialect(path: Path) -> CsvConfig:
@@ -158,6 +166,8 @@ def guess_time(tables: Tables, asked: Asked) -> tuple[Guessed, float]:
         PdsimError: no column can be time, or its unit is not clear.
     """
     if asked.rate_hz is not None:
+        if not 0 < asked.rate_hz < np.inf:
+            raise PdsimError(f"--rate {asked.rate_hz:g}: a number of hertz above 0 is needed")
         reasons = {"rate_hz": "as asked for"}
         return Guessed({"rate_hz": asked.rate_hz}, reasons), 1 / asked.rate_hz
     named = asked.time or Named(_time_column(tables))
@@ -245,12 +255,16 @@ def is_driven(tables: Tables, asked: Asked) -> bool:
     return bool(asked.inputs) or any(kind(name) == EFFORT for name in tables.first)
 
 
-def guess_channels(tables: Tables, system: System, asked: Asked, frame_time: float) -> Guessed:
+def guess_channels(
+    tables: Tables, system: System, asked: Asked, time: Guessed, frame_time: float
+) -> Guessed:
     """Say which columns are the system's positions, and in which unit.
 
-    Velocities are left out: most are differences of the positions, and say nothing of their own.
+    Velocities are left out unless they are asked for: most are differences of the positions, and
+    say nothing of their own.
 
     Args:
+        time: as it was guessed; its column is no position.
         frame_time: of the rows [s].
 
     Raises:
@@ -264,12 +278,17 @@ def guess_channels(tables: Tables, system: System, asked: Asked, frame_time: flo
             f"{system.name}: {strange[0]} is no joint whose position a column can hold; write the "
             "experiment by hand: docs/robots.md"
         )
-    columns = _columns_of(tables, wanted, asked.channels, PLACE, "channel")
+    stamps = time.values.get("time", {}).get("column")
+    columns = _columns_of(tables, wanted, asked.channels, PLACE, "channel", stamps)
     values: dict[str, Any] = {}
     reasons: dict[str, str] = {}
-    for quantity in wanted:
+    for quantity in (q for q in system.channels if q.name in columns):
         name = quantity.name
-        alike = [columns[q.name].column for q in wanted if q.kind == quantity.kind]
+        alike = [
+            columns[q.name].column
+            for q in system.channels
+            if q.name in columns and q.kind == quantity.kind
+        ]
         unit, why = _unit(tables, columns[name], quantity, alike, frame_time, "channel")
         values[name] = {"column": columns[name].column, "unit": unit}
         reasons[name] = why
@@ -319,10 +338,17 @@ def _columns_of(
     asked: Mapping[str, Named],
     sought: str,
     flag: str,
+    stamps: str | None = None,
 ) -> dict[str, Named]:
-    """A column for each quantity: those asked for, and for the rest those that the names tell."""
+    """A column for each quantity: those asked for, and for the rest those that the names tell.
+
+    Args:
+        stamps: a column that is none of them.
+    """
+    for named in asked.values() if flag == "channel" else ():
+        tables.column(named.column)
     names = [quantity.name for quantity in wanted if quantity.name not in asked]
-    taken = {named.column for named in asked.values()}
+    taken = {named.column for named in asked.values()} | {stamps}
     free = [column for column in tables.first if column not in taken]
     candidates = [column for column in free if kind(column) == sought]
     if not candidates and sought == PLACE:
@@ -336,9 +362,6 @@ def _columns_of(
             f"{tables.path}: which columns are {', '.join(names)} is not clear from their names; "
             f"candidates: {listed}; say which: {example}{rest}"
         )
-    for named in asked.values():
-        if flag == "channel":
-            tables.column(named.column)
     return {**asked, **dict(zip(names, map(Named, found), strict=True))}
 
 

@@ -26,7 +26,7 @@ class Unit(NamedTuple):
 
 def time_unit(stamps: np.ndarray) -> Unit:
     """Guess the unit of time stamps (row,) by their median step."""
-    steps = np.diff(stamps)
+    steps = np.abs(np.diff(stamps))
     step = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
     for unit, shortest, longest in _STEPS:
         if shortest <= step <= longest:

@@ -25,8 +25,8 @@ def summary(experiment: ExperimentConfig, folder: Path) -> list[str]:
     """
     roots = {
         str(path): read_dataset(path).attrs
-        for run in experiment.runs
-        for path in sorted((folder / run.identity.run).glob("seed*/posterior.nc"))
+        for identity in experiment.identities()
+        for path in sorted((folder / identity.run).glob("seed*/posterior.nc"))
     }
     lines = trust_lines(
         read_metrics(str(folder / "metrics.csv")),

@@ -29,7 +29,7 @@ def runs(folder):
     tables = read_tables([str(path) for path in sorted(folder.glob("*.csv"))])
     system = build(Options())
     time, step = guess_time(tables, Asked())
-    channels = guess_channels(tables, system, Asked(), step)
+    channels = guess_channels(tables, system, Asked(), time, step)
     config = table.Config.model_validate(
         {
             "source": "table",

@@ -14,7 +14,7 @@ def guessed(path, asked=None, *, motors=False):
     asked, system = asked or Asked(), build(Options(motors=motors))
     tables = read_tables([str(path)])
     time, step = guess_time(tables, asked)
-    channels = guess_channels(tables, system, asked, step)
+    channels = guess_channels(tables, system, asked, time, step)
     inputs = guess_inputs(tables, system, asked)
     return time.values, channels.values, inputs.values
 
@@ -78,6 +78,7 @@ GOOD = {"t": STEPS / 100, "a": np.sin(STEPS / 9), "b": np.cos(STEPS / 9)}
 BAD = [
     ("", [], ["bad.csv", "empty"]),
     ("t,a,b\n", [], ["bad.csv", "no row below"]),
+    ("t,a,b\n1,2,3\n", [], ["bad.csv", "1 rows", "20 or more"]),
     ("x,y\nred,blue\n", [], ["bad.csv", "no column holds numbers"]),
     (table(a=GOOD["a"], b=GOOD["b"]), [], ["bad.csv", "a, b", "--time COLUMN:s", "--rate 500"]),
     (table(t=STEPS * 0.3, a=GOOD["a"], b=GOOD["b"]), [], ["'t'", "0.3", "--time t:ms"]),
@@ -101,7 +102,7 @@ BAD = [
     (table(**{k: v[:30] for k, v in GOOD.items()}), [], ["bad.csv", "record for longer"]),
     (table(**GOOD), ["--output", "mine.txt"], ["mine.txt", "mine.yaml"]),
     (table(**GOOD), ["--system", "double_pendulm"], ["double_pendulm", "--model"]),
-    (table(**GOOD), ["--rate", "-5"], ["rate_hz", "greater than 0"]),
+    (table(**GOOD), ["--rate", "-5"], ["--rate -5", "above 0"]),
 ]
 
 
