@@ -135,7 +135,7 @@ def read_tables(paths: Sequence[str]) -> Tables:
         rows = max(map(len, columns.values()), default=0)
         if rows < LEAST_FRAMES:
             raise PdsimError(
-                f"{files[run]}: has {rows} rows of numbers; a recording needs {LEAST_FRAMES} or more"
+                f"{files[run]}: has {rows} rows of numbers; {LEAST_FRAMES} or more are needed"
             )
     return Tables(files, csv, numbers)
 

@@ -78,7 +78,7 @@ GOOD = {"t": STEPS / 100, "a": np.sin(STEPS / 9), "b": np.cos(STEPS / 9)}
 BAD = [
     ("", [], ["bad.csv", "empty"]),
     ("t,a,b\n", [], ["bad.csv", "no row below"]),
-    ("t,a,b\n1,2,3\n", [], ["bad.csv", "1 rows", "20 or more"]),
+    ("t,a,b\n1,2,3\n", [], ["bad.csv", "1 rows", "20 or more are needed"]),
     ("x,y\nred,blue\n", [], ["bad.csv", "no column holds numbers"]),
     (table(a=GOOD["a"], b=GOOD["b"]), [], ["bad.csv", "a, b", "--time COLUMN:s", "--rate 500"]),
     (table(t=STEPS * 0.3, a=GOOD["a"], b=GOOD["b"]), [], ["'t'", "0.3", "--time t:ms"]),
