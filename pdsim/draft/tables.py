@@ -16,7 +16,7 @@ import numpy as np
 from pdsim.config.messages import close_name
 from pdsim.draft.columns import EFFORT, PLACE, TIME, kind, ordered, unit_in_name
 from pdsim.draft.units import Unit, angle_unit, length_unit, time_unit
-from pdsim.recordings.clock import REGULAR, as_they_are, measure, ticks
+from pdsim.recordings.clock import REGULAR, as_they_are, check_forward, measure, ticks
 from pdsim.recordings.columns import CsvConfig, numeric_columns
 from pdsim.recordings.segments import LEAST_FRAMES
 from pdsim.recordings.units import conversion
@@ -194,6 +194,7 @@ def guess_time(tables: Tables, asked: Asked) -> tuple[Guessed, float]:
                 f"{path}: column {named.column!r} has no time in row {row}; fill it, or say that "
                 "rows come at an even rate: --rate 500"
             )
+        check_forward(one, f"{path}: column {named.column!r}")
     values: dict[str, Any] = {"time": {"column": named.column, "unit": unit}}
     reasons = {"time": why}
     rows, more = _as_frames(tables, stamps, named.column)
