@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pdsim.draft.matching import Match, Motion, match
+from pdsim.runtime.errors import PdsimError
 from pdsim.systems.articulated import Articulated
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.describe import moves
@@ -88,6 +89,11 @@ def of_double_pendulum(motion: Motion, *, driven: bool) -> Limits:
     moment = 1.0
     if driven:
         moment = float(np.sqrt((motion.inputs**2).mean())) / _GRAVITY
+        if not moment > 0:
+            raise PdsimError(
+                "the torques are 0 in all that would be learned from, so they tell nothing of "
+                "masses; leave their columns out of the table, or record while the motors act"
+            )
     inertia, torque = moment * length, moment * _GRAVITY
     options = {"parameters": "base", **({"motors": True} if driven else {})}
     scales = {"J1": (inertia, "kg m^2"), "length": (length, "m"), "J2": (inertia, "kg m^2"),
