@@ -173,7 +173,7 @@ def _read(
 def _cut(run: Recording, frames: Sequence[int], system: System) -> Recording:
     """A stretch with its states, estimated from its own frames alone."""
     return cut(
-        run, *frames, system, SmoothingConfig().build(), derive_velocities=False,
+        run, frames[0], frames[1], system, SmoothingConfig().build(), derive_velocities=False,
         sight=(frames[0], frames[1]),
     )  # fmt: skip
 
@@ -264,7 +264,7 @@ def _told(c: Choices) -> list[str]:
         f"held out: {c.stretches.reasons['test']}",
         f"sought: {', '.join(c.limits.parameters)}; {c.limits.reasons['limits']}",
         f"step: {c.step.integrator}, {c.step.substeps} a frame. {_step_reason(c)}",
-        f"windows: {c.windows.count}. {_window_reason(c)}",
+        f"windows: {c.windows.window_count}. {_window_reason(c)}",
         _noise_reason(c),
     ]
     return lines
@@ -348,7 +348,7 @@ def _text(c: Choices, title: str, folder: Path) -> str:
                 "likelihood:",
                 "  combination: product",
                 comment(_window_reason(c), 2),
-                f"  window_count: {c.windows.count}",
+                f"  window_count: {c.windows.window_count}",
                 comment(_noise_reason(c), 2),
                 "",
             ]

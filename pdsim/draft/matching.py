@@ -15,7 +15,7 @@ import numpy as np
 
 from pdsim.parameters import ParameterSpace
 from pdsim.recordings.recording import Recording
-from pdsim.systems.system import System
+from pdsim.systems.system import ContinuousSystem, System
 
 _ORDER = 4
 # The polynomial spans this share of the slowest joint's period, and so many frames at least.
@@ -109,6 +109,7 @@ def match(system: System, space: ParameterSpace, motion: Motion, *, starts: int 
     from scipy.optimize import least_squares
 
     form = system.forward_mode()
+    assert isinstance(form, ContinuousSystem)
     scale = np.sqrt((motion.accelerations**2).mean(axis=0))
     scale = np.where(scale > 0, scale, 1.0)
     half = motion.accelerations.shape[1]

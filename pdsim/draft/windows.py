@@ -32,13 +32,13 @@ class Windows(NamedTuple):
     """Shooting windows of a stretch.
 
     Attributes:
-        count: of windows.
+        window_count: of a stretch.
         frames: of each, but for the last, which may be shorter.
         ratio: error of a start over the noise after so many frames, median over places; of the
             joint where it is largest.
     """
 
-    count: int
+    window_count: int
     frames: int
     ratio: float
 
