@@ -195,6 +195,12 @@ def window_length(frames: int, count: int) -> int:
     return -(-predicted // count)
 
 
+def fitting_count(frames: int, count: int) -> int:
+    """The number of windows nearest to ``count``, two or more, that ``frames`` can be cut into."""
+    fitting = [n for n in range(2, frames) if _fits(frames - 1, n)]
+    return min(fitting, key=lambda n: abs(n - count))
+
+
 def check_prefix(prefix: int, lengths: Sequence[int]) -> None:
     """Refuse a prefix that leaves nothing of a held-out recording to predict.
 

@@ -5,6 +5,11 @@ import argparse
 from pdsim import __version__, registry
 
 _EPILOG = """\
+From tables to a report:
+
+  pdsim new swing_1.csv swing_2.csv --system double_pendulum --output mine.yaml
+  pdsim fit mine.yaml
+
 The stages in their order, by hand, for one run of the config:
 
   pdsim record     config/experiments/demo.yaml --output raw
@@ -63,6 +68,12 @@ def _positive(text: str) -> int:
 
 def _budget(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", default="paper", help="quick or paper (default)")
+
+
+def _raw(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--raw", metavar="FOLDER", help="where the raw runs are (default: beside the experiment)"
+    )
 
 
 def _files(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -130,6 +141,73 @@ def _control_verbs(verb) -> None:
     _files(p, "output")
 
 
+_NEW = """\
+What a name or a range tells is guessed and shown; a flag says what it does not:
+
+  pdsim new swing_1.csv swing_2.csv --system double_pendulum --output mine.yaml
+  pdsim new log.csv --model robot.urdf --channel "elbow=Encoder 2:deg" --input shoulder=tau:"N m" \\
+            --input elbow=0 --time stamp:ms --output mine.yaml
+"""
+_FIT = """\
+  pdsim fit mine.yaml --budget quick
+
+Results go to results/<name of the file> of the checkout, those of a budget other than paper to
+results/<budget>/<name>. Ctrl-C ends it; the same command goes on where it was.
+"""
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"NAME=COLUMN or NAME=COLUMN:UNIT, not {text!r}")
+    return name, value
+
+
+def _strangers_verbs(verb) -> None:
+    """The way in: from tables to an experiment file, and from that to a report."""
+    p = verb("new", "Draft an experiment file from tables, every choice with its reason.", _NEW)
+    p.add_argument("files", nargs="+", metavar="FILE", help="tables, a run each")
+    what = p.add_mutually_exclusive_group(required=True)
+    what.add_argument("--system", help="double_pendulum")
+    what.add_argument("--model", metavar="FILE", help="a robot's MJCF or URDF file")
+    _files(p, "output")
+    p.add_argument("--overwrite", action="store_true", help="replace an output that is there")
+    p.add_argument("--title", help="of the report (default: the output's name)")
+    p.add_argument("--time", metavar="COLUMN[:UNIT]", help="column of the time stamps")
+    p.add_argument("--rate", type=float, metavar="HZ", help="of the rows, instead of time stamps")
+    for name, default in (("channel", ""), ("input", "; or a number, what acts all the time")):
+        p.add_argument(
+            f"--{name}", type=_named, action="append", default=[], metavar="NAME=COLUMN[:UNIT]",
+            help=f"column of the system's {name} NAME{default}",
+        )  # fmt: skip
+    p.add_argument(
+        "--absolute",
+        action="store_true",
+        help="angles of the table are against the vertical, not from link to link",
+    )
+    p.add_argument(
+        "--ignore", nargs="+", default=[], metavar="NAME", help="of --model: contacts, …"
+    )
+
+    p = verb("preflight", "Say what an experiment will cost and can find, before it is run.")
+    _simulating(p)
+    _budget(p)
+    _raw(p)
+    p.add_argument(
+        "--trajectories", metavar="FILE", help="that preprocess wrote (default: read the raw runs)"
+    )
+
+    p = verb("fit", "Run the whole pipeline for one experiment file, and say what came out.", _FIT)
+    _experiment(p)
+    _budget(p)
+    p.add_argument("--cores", type=int, metavar="N", help="jobs at a time (default: all cores)")
+    p.add_argument("--results", metavar="FOLDER", help="where results go (default: see below)")
+    p.add_argument("--dry-run", action="store_true", help="only show what would be done")
+    p.add_argument(
+        "--unlock", action="store_true", help="remove the lock that a killed run left behind"
+    )
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     root = argparse.ArgumentParser(
@@ -150,6 +228,8 @@ def parser() -> argparse.ArgumentParser:
             epilog=epilog,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+
+    _strangers_verbs(verb)
 
     p = verb("check", "Check experiment files, and print nothing if all is well.")
     p.add_argument("experiments", nargs="+", metavar="experiment")
@@ -193,9 +273,7 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("preprocess", "Raw runs to a trajectories file: channels, windows, start states.")
     _experiment(p)
-    p.add_argument(
-        "--raw", metavar="FOLDER", help="where the raw runs are (default: beside the experiment)"
-    )
+    _raw(p)
     _files(p, "output")
 
     p = verb("infer", "Trajectories to a posterior, with one estimator.")

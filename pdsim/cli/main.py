@@ -40,6 +40,18 @@ def _export(a: argparse.Namespace) -> None:
     export(a.posterior, count=a.count, seed=a.seed, output=a.output)
 
 
+def _new(a: argparse.Namespace) -> None:
+    from pdsim.cli.new import new
+
+    new(a)
+
+
+def _fit(a: argparse.Namespace) -> int:
+    from pdsim.cli.fit import fit
+
+    return fit(a)
+
+
 def _model(a: argparse.Namespace) -> None:
     from pdsim.systems.describe import describe
 
@@ -97,13 +109,38 @@ def _record(a: argparse.Namespace, experiment) -> None:
 
 
 def _preprocess(a: argparse.Namespace, experiment) -> None:
+    _read_raw(a, experiment, a.output)
+
+
+def _read_raw(a: argparse.Namespace, experiment, output: str) -> None:
+    from pdsim.config.slices import slice_of
     from pdsim.stages.preprocess import preprocess
 
     folder = str(experiment.folder) if a.raw is None else a.raw
     raw = experiment.source.files(experiment.recording, folder)
     prediction = experiment.prediction
     prefix = None if prediction is None else prediction.prefix
-    preprocess(_options(a, experiment), raw=raw, output=a.output, prefix=prefix)
+    preprocess(slice_of("preprocess", experiment), raw=raw, output=output, prefix=prefix)
+
+
+def _preflight(a: argparse.Namespace, experiment) -> None:
+    import tempfile
+
+    from pdsim.preflight.preflight import preflight
+    from pdsim.runtime import device
+    from pdsim.runtime.files import read_dataset
+
+    experiment.budget(a.budget)
+    device.configure(experiment.precision)
+    trajectories = a.trajectories
+    with tempfile.TemporaryDirectory() as folder:
+        if trajectories is None:
+            trajectories = str(Path(folder, "trajectories.nc"))
+            _read_raw(a, experiment, trajectories)
+        data = read_dataset(trajectories)
+    found = preflight(experiment, data, a.budget)
+    sys.stdout.write("\n".join(found.lines()) + "\n")
+    found.check(a.experiment)
 
 
 def _infer(a: argparse.Namespace, experiment) -> None:
@@ -316,7 +353,9 @@ def _control_report(a: argparse.Namespace, experiment) -> None:
     control_report(experiment, logs=a.logs, figures=a.figures, output=a.output)
 
 
-_PLAIN: dict[str, Callable[[argparse.Namespace], None]] = {
+_PLAIN: dict[str, Callable[[argparse.Namespace], int | None]] = {
+    "new": _new,
+    "fit": _fit,
     "check": _check,
     "doctor": _doctor,
     "export": _export,
@@ -329,6 +368,7 @@ _PLAIN: dict[str, Callable[[argparse.Namespace], None]] = {
 _OF_AN_EXPERIMENT: dict[str, Callable[[argparse.Namespace, Any], None]] = {
     "record": _record,
     "preprocess": _preprocess,
+    "preflight": _preflight,
     "infer": _infer,
     "training-set": _training_set,
     "statistics": _statistics,
@@ -364,20 +404,23 @@ def _simulates(a: argparse.Namespace) -> bool:
     return figure is None or "simulator" in registry.load("figures", figure).FIGURE.sections
 
 
-def _execute(a: argparse.Namespace) -> None:
+def _execute(a: argparse.Namespace) -> int | None:
+    """Run a verb; an exit code where it is not 0."""
     if a.verb in _PLAIN:
         return _PLAIN[a.verb](a)
     if a.verb in _OF_CONTROL:
         from pdsim.config.experiment import load_control
 
-        return _OF_CONTROL[a.verb](a, load_control(a.experiment))
+        _OF_CONTROL[a.verb](a, load_control(a.experiment))
+        return None
     from pdsim.config.earlier import with_earlier
     from pdsim.config.experiment import load_experiment
 
     experiment = load_experiment(a.experiment)
     if hasattr(a, "fixed_from") and _simulates(a):
         experiment = with_earlier(experiment, a.fixed_from)
-    return _OF_AN_EXPERIMENT[a.verb](a, experiment)
+    _OF_AN_EXPERIMENT[a.verb](a, experiment)
+    return None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -387,7 +430,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("pdsim").setLevel(logging.WARNING if a.quiet else logging.INFO)
     try:
-        _execute(a)
+        return _execute(a) or 0
     except PdsimError as error:
         sys.stderr.write(f"pdsim {a.verb}: {error}\n")
         return 2
@@ -396,4 +439,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rest = "; the same command goes on from the last checkpoint" if resumes else ""
         sys.stderr.write(f"pdsim {a.verb}: interrupted{rest}\n")
         return 130
-    return 0

@@ -18,6 +18,7 @@ from pdsim.runtime.errors import PdsimError
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
 FORMATS = "CSV (text in UTF-8), Parquet (.parquet) or NetCDF (.nc)"
 _PARQUET = (".parquet", ".pq")
@@ -57,6 +58,40 @@ def read_columns(path: str | Path, names: list[str], csv: CsvConfig) -> dict[str
     table = _read_parquet(path) if suffix in _PARQUET else _read_csv(path, csv)
     _check_names(path, names, [str(name) for name in table.columns])
     return {name: _numbers(path, name, table[name]) for name in names}
+
+
+def numeric_columns(path: str | Path, csv: CsvConfig) -> dict[str, np.ndarray]:
+    """Read every column of a table that holds numbers, in its order, as ``read_columns`` does.
+
+    Left out are columns of text, empty ones and those that share a name.
+
+    Raises:
+        PdsimError: the file is no table.
+    """
+    import pandas as pd
+
+    path = Path(path)
+    _check_file(path)
+    suffix = path.suffix.lower()
+    if suffix in _NETCDF:
+        variables = _open_netcdf(path).variables.items()
+        flat = {str(name): v.to_numpy() for name, v in variables if v.ndim == 1}
+        rows = max(map(len, flat.values()), default=0)
+        table = pd.DataFrame({name: v for name, v in flat.items() if len(v) == rows})
+    else:
+        table = _read_parquet(path) if suffix in _PARQUET else _read_csv(path, csv)
+    names = [str(name) for name in table.columns]
+    found = {}
+    for name, key in zip(names, table.columns, strict=True):
+        if names.count(name) > 1:
+            continue
+        try:
+            values = _numbers(path, name, table[key])
+        except PdsimError:
+            continue
+        if np.isfinite(values).any():
+            found[name] = values
+    return found
 
 
 def _check_file(path: Path) -> None:
@@ -103,16 +138,21 @@ def _read_parquet(path: Path) -> "pd.DataFrame":
         raise PdsimError(f"{path}: not a readable Parquet file: {error}") from None
 
 
-def _read_netcdf(path: Path, names: list[str]) -> dict[str, np.ndarray]:
-    import pandas as pd
+def _open_netcdf(path: Path) -> "xr.Dataset":
     import xarray as xr
 
     try:
         # Stamps stay the numbers they are; their unit is in the config.
         with xr.open_dataset(path, decode_times=False) as file:
-            data = file.load()
+            return file.load()
     except (OSError, ValueError) as error:
         raise PdsimError(f"{path}: not a readable NetCDF file: {error}") from None
+
+
+def _read_netcdf(path: Path, names: list[str]) -> dict[str, np.ndarray]:
+    import pandas as pd
+
+    data = _open_netcdf(path)
     _check_names(path, names, [str(name) for name in data.variables])
     flat = {name: data.variables[name] for name in names}
     for name, variable in flat.items():

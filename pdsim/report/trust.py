@@ -1,12 +1,14 @@
 """Whom to trust: one paragraph a run, of numbers and fixed rules alone."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from pdsim.figures.figure import whose
 from pdsim.identity import Identity
+from pdsim.runtime.files import read_dataset
 from pdsim.tables.layout import Cell, medians, mixing, number
 from pdsim.tables.verdicts import COVERAGE, INTERVAL, THIRDS, Verdict, of_run, of_truth, worst
 
@@ -78,6 +80,20 @@ def trust_lines(
         verdicts = of_run(cells) + of_truth(list(ranks))
         lines.append(TrustLine(identity.label, verdicts, " ".join(sentences)))
     return lines
+
+
+def agreeing_starts(roots: Mapping[str, Mapping[Any, Any]]) -> dict[str, list[float]]:
+    """Share of the starts of least squares that agree, run → one a seed.
+
+    Args:
+        roots: path of a posterior file → its attributes.
+    """
+    found: dict[str, list[float]] = {}
+    for path, root in roots.items():
+        history = read_dataset(path, "history")
+        if "agreeing" in history:
+            found.setdefault(whose(root).run, []).append(float(history["agreeing"].values[-1]))
+    return found
 
 
 def _known(cells: Cells, key: str) -> bool:

@@ -26,7 +26,7 @@ from pdsim.report.numbers import (
     start_lines,
 )
 from pdsim.report.page import Picture, render
-from pdsim.report.trust import trust_lines
+from pdsim.report.trust import agreeing_starts, trust_lines
 from pdsim.runtime.files import read_dataset, write_text
 from pdsim.systems.simulator import build_simulator
 from pdsim.tables import comparison, paper
@@ -68,7 +68,7 @@ def write_report(
             unit,
             reference=options.reference,
             reference_seed=options.seeds[0],
-            agreeing=_agreeing(roots),
+            agreeing=agreeing_starts(roots),
         ),
         "predicted": bool((table["metric"] == COVERAGE).any()),
         "comparison": comparison.build(table, published, unit),
@@ -113,16 +113,6 @@ def write_report(
         "data_lines": _data_lines(data),
     }
     write_text(output, render(context, [_picture(path, identities) for path in figures]))
-
-
-def _agreeing(roots: Mapping[str, Mapping[Any, Any]]) -> dict[str, list[float]]:
-    """Share of the starts of least squares that agree, run → one a seed."""
-    found: dict[str, list[float]] = {}
-    for path, root in roots.items():
-        history = read_dataset(path, "history")
-        if "agreeing" in history:
-            found.setdefault(whose(root).run, []).append(float(history["agreeing"].values[-1]))
-    return found
 
 
 def _ranks(table: pd.DataFrame, root: Mapping[Any, Any]) -> list[float]:

@@ -63,7 +63,7 @@ def _section(path: str, ignore: tuple[str, ...], system: Articulated) -> list[st
     for name, parameter in system.parameters.items():
         kind, owner, *rest = name.split("/")
         sought = (kind, *rest) in (("body", "mass"), ("joint", "damping"), ("joint", "friction"))
-        if not sought or (kind == "body" and not _moves(system.model, owner)):
+        if not sought or (kind == "body" and not moves(system.model, owner)):
             continue
         value = parameter.default
         limits = (value / 2, value * 2) if value > 0 else (1e-3, 1.0)
@@ -75,7 +75,8 @@ def _section(path: str, ignore: tuple[str, ...], system: Articulated) -> list[st
     return lines
 
 
-def _moves(model: Model, name: str) -> bool:
+def moves(model: Model, name: str) -> bool:
+    """Whether a joint moves a body."""
     number = model.body(name)
     while number > WORLD:
         if model.bodies[number].joints:

@@ -1,0 +1,55 @@
+"""`pdsim new`: tables to an experiment file, with what was guessed on the terminal."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from pdsim.config.experiment import load_experiment
+from pdsim.draft.draft import draft
+from pdsim.draft.tables import Asked, Named
+from pdsim.runtime import device
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import write_atomically
+
+
+def new(a: argparse.Namespace) -> None:
+    """Draft, check and write an experiment file.
+
+    Raises:
+        PdsimError: the output is there already, or something cannot be guessed.
+    """
+    output = Path(a.output)
+    _check_output(output, overwrite=a.overwrite)
+    device.configure()
+    made = draft(
+        a.files,
+        folder=output.parent,
+        title=a.title or output.stem,
+        system=a.system,
+        model=a.model,
+        ignore=a.ignore,
+        asked=Asked(
+            time=Named.of(a.time) if a.time else None,
+            rate_hz=a.rate,
+            channels={name: Named.of(text) for name, text in a.channel},
+            inputs={name: Named.of(text) for name, text in a.input},
+            absolute=a.absolute,
+        ),
+    )
+
+    def write(path: Path) -> None:
+        path.write_text(made.text, encoding="utf-8")
+        load_experiment(path)
+
+    write_atomically(output, write)
+    lines = "\n".join(f"  {line}" for line in made.told)
+    sys.stdout.write(f"{output}\n{lines}\nNext: pdsim fit {output}\n")
+
+
+def _check_output(path: Path, *, overwrite: bool) -> None:
+    if path.suffix not in (".yaml", ".yml"):
+        raise PdsimError(f"{path}: an experiment file ends in .yaml; name it {path.stem}.yaml")
+    if path.is_dir():
+        raise PdsimError(f"{path}: is a folder; name a file in it")
+    if path.exists() and not overwrite:
+        raise PdsimError(f"{path}: is there already; name another file, or add --overwrite")

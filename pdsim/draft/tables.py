@@ -1,0 +1,409 @@
+"""From tables to a section `recording`: how they are written, time, channels and inputs.
+
+What a name or a range tells is taken, and told with the reason; what neither tells is an error that
+says which flag to give.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pdsim.config.messages import close_name
+from pdsim.draft.columns import EFFORT, PLACE, TIME, kind, ordered, unit_in_name
+from pdsim.draft.units import Unit, angle_unit, length_unit, time_unit
+from pdsim.recordings.clock import REGULAR, as_they_are, check_forward, measure, ticks
+from pdsim.recordings.columns import CsvConfig, numeric_columns
+from pdsim.recordings.segments import LEAST_FRAMES
+from pdsim.recordings.units import conversion
+from pdsim.runtime.errors import PdsimError
+from pdsim.systems.system import POSITIONS, Quantity, System
+
+_DIALECTS = (CsvConfig(), CsvConfig(decimal=","), CsvConfig(header=False))
+# A rate that is this near to a whole number is one.
+_WHOLE = 0.01
+
+
+class Named(NamedTuple):
+    """A column that the user named, ``column:unit``; or a number, what acts all the time.
+
+    Attributes:
+        unit: empty where it is to be guessed.
+    """
+
+    column: str
+    unit: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> "Named":
+        """Read ``column`` or ``column:unit``."""
+        column, colon, unit = text.rpartition(":")
+        return cls(column, unit) if colon and column else cls(text)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user said of the tables, so that it is not guessed.
+
+    Attributes:
+        time: column of the stamps.
+        rate_hz: instead of stamps [Hz].
+        channels, inputs: by the system's names.
+        absolute: whether the table's angles are all against the vertical, and the system's are
+            from link to link.
+    """
+
+    time: Named | None = None
+    rate_hz: float | None = None
+    channels: Mapping[str, Named] = field(default_factory=dict)
+    inputs: Mapping[str, Named] = field(default_factory=dict)
+    absolute: bool = False
+
+
+class Tables(NamedTuple):
+    """Tables as they were read.
+
+    Attributes:
+        files: run → path.
+        csv: how they are written; of all.
+        numbers: run → column → (row,).
+    """
+
+    files: dict[str, Path]
+    csv: CsvConfig
+    numbers: dict[str, dict[str, np.ndarray]]
+
+    @property
+    def first(self) -> dict[str, np.ndarray]:
+        """Columns of the first run."""
+        return next(iter(self.numbers.values()))
+
+    @property
+    def path(self) -> Path:
+        """The first file, for messages."""
+        return next(iter(self.files.values()))
+
+    def column(self, name: str) -> list[np.ndarray]:
+        """One column of every run.
+
+        Raises:
+            PdsimError: a run has none of this name.
+        """
+        for run, columns in self.numbers.items():
+            if name not in columns:
+                raise PdsimError(
+                    f"{self.files[run]}: no column of numbers is called {name!r}"
+                    f"{close_name(name, columns)}"
+                )
+        return [columns[name] for columns in self.numbers.values()]
+
+
+class Guessed(NamedTuple):
+    """Part of the section `recording`, and the reasons, by key.
+
+    Attributes:
+        values: as the section holds them.
+        reasons: key of ``values``, or name of a channel or an input → in words.
+    """
+
+    values: dict[str, Any]
+    reasons: dict[str, str]
+
+
+def read_tables(paths: Sequence[str]) -> Tables:
+    """Read every column of numbers of the tables, a run each.
+
+    Raises:
+        PdsimError: a file is no table; the message is that of its plainest reading.
+    """
+    files: dict[str, Path] = {}
+    for path in map(Path, paths):
+        stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", path.stem).lstrip(".-") or "run"
+        name, number = stem, 2
+        while name in files:
+            name, number = f"{stem}_{number}", number + 1
+        if path.resolve() in [other.resolve() for other in files.values()]:
+            raise PdsimError(f"{path}: this file is named twice; a run is read once")
+        files[name] = path
+    csv = _dialect(next(iter(files.values())))
+    numbers = {run: numeric_columns(path, csv) for run, path in files.items()}
+    for run, columns in numbers.items():
+        rows = max(map(len, columns.values()), default=0)
+        if rows < LEAST_FRAMES:
+            raise PdsimError(
+                f"{files[run]}: has {rows} rows of numbers; {LEAST_FRAMES} or more are needed"
+            )
+    return Tables(files, csv, numbers)
+
+
+def _dialect(path: Path) -> CsvConfig:
+    """How a file is written: the way in which most of its columns hold numbers."""
+    counts: list[int] = []
+    problem: PdsimError | None = None
+    for csv in _DIALECTS:
+        try:
+            counts.append(len(numeric_columns(path, csv)))
+        except PdsimError as error:
+            problem = problem or error
+            counts.append(0)
+    if not any(counts):
+        raise problem or PdsimError(f"{path}: no column holds numbers in every row")
+    return _DIALECTS[int(np.argmax(counts))]
+
+
+def guess_time(tables: Tables, asked: Asked) -> tuple[Guessed, float]:
+    """Say where time is in the tables, and how rows become frames.
+
+    Returns:
+        The keys `rate_hz` or `time`, `resample` or `drop_repeats`; and the median time between
+        rows [s].
+
+    Raises:
+        PdsimError: no column can be time, or its unit is not clear.
+    """
+    if asked.rate_hz is not None:
+        if not 0 < asked.rate_hz < np.inf:
+            raise PdsimError(f"--rate {asked.rate_hz:g}: a number of hertz above 0 is needed")
+        reasons = {"rate_hz": "as asked for"}
+        return Guessed({"rate_hz": asked.rate_hz}, reasons), 1 / asked.rate_hz
+    named = asked.time or Named(_time_column(tables))
+    columns = tables.column(named.column)
+    where = f"{tables.path}: column {named.column!r}"
+    unit = named.unit or unit_in_name(named.column, "s") or ""
+    why = "as its name says" if unit and not named.unit else "as asked for"
+    if not unit:
+        unit, why = time_unit(columns[0][np.isfinite(columns[0])])
+    if not unit:
+        raise PdsimError(
+            f"{where}: time in {why} may be in several units; say which: --time {named.column}:ms, "
+            "or leave the stamps out: --rate 500"
+        )
+    try:
+        factor = conversion(unit, "s")
+    except ValueError as error:
+        raise PdsimError(f"--time {named.column}:{unit}: {error}") from None
+    stamps = [factor * (column - column[0]) for column in columns]
+    for path, one in zip(tables.files.values(), stamps, strict=True):
+        if not np.isfinite(one).all():
+            row = int(np.flatnonzero(~np.isfinite(one))[0]) + 1
+            raise PdsimError(
+                f"{path}: column {named.column!r} has no time in row {row}; fill it, or say that "
+                "rows come at an even rate: --rate 500"
+            )
+        check_forward(one, f"{path}: column {named.column!r}")
+    values: dict[str, Any] = {"time": {"column": named.column, "unit": unit}}
+    reasons = {"time": why}
+    rows, more = _as_frames(tables, stamps, named.column)
+    step = float(np.median(np.concatenate([np.diff(one) for one in stamps])))
+    return Guessed({**values, **rows}, {**reasons, **more}), step
+
+
+def _time_column(tables: Tables) -> str:
+    """The column of stamps, by its name or else the first that grows from row to row."""
+    growing = [
+        name
+        for name, values in tables.first.items()
+        if len(values) > 2 and (np.diff(values) >= 0).all() and values[-1] > values[0]
+    ]
+    by_name = [name for name in tables.first if kind(name) == TIME]
+    found = [name for name in by_name if name in growing] or by_name
+    found = found or [name for name in growing if kind(name) is None]
+    if not found:
+        raise PdsimError(
+            f"{tables.path}: no column is called time, and none of {', '.join(tables.first)} grows "
+            "from row to row; name one: --time COLUMN:s, or say the rate of the rows: --rate 500"
+        )
+    return found[0]
+
+
+def _as_frames(tables: Tables, stamps: Sequence[np.ndarray], column: str) -> Guessed:
+    """How rows become frames: as they are, by ticks, or resampled at a whole rate."""
+    try:
+        every = [
+            as_they_are(one, f"{path}: column {column!r}").frame_time
+            for path, one in zip(tables.files.values(), stamps, strict=True)
+        ]
+        if max(every) - min(every) <= 1e-6 * every[0]:
+            return Guessed({}, {})
+    except PdsimError:
+        pass
+    try:
+        for one in stamps:
+            ticks(one, "")
+        return Guessed({"drop_repeats": True}, {"drop_repeats": "the stamps are whole periods"})
+    except PdsimError:
+        pass
+    steps = measure(stamps[0])
+    rate = 1 / float(np.median(np.concatenate([np.diff(one) for one in stamps])))
+    rate = round(rate) if abs(rate - round(rate)) < _WHOLE * rate and rate > 1 else rate
+    rate = float(f"{rate:.6g}")
+    return Guessed(
+        {"resample": {"rate_hz": rate, "method": "linear"}},
+        {
+            "resample": f"{100 * steps.off:.2g} % of the steps are more than {100 * REGULAR:g} % "
+            f"off their median of {1e3 * steps.median:.4g} ms; rows are taken to be as late as "
+            "stamped"
+        },
+    )
+
+
+def is_driven(tables: Tables, asked: Asked) -> bool:
+    """Whether a column of the tables, or the user, says what acted."""
+    return bool(asked.inputs) or any(kind(name) == EFFORT for name in tables.first)
+
+
+def guess_channels(
+    tables: Tables, system: System, asked: Asked, time: Guessed, frame_time: float
+) -> Guessed:
+    """Say which columns are the system's positions, and in which unit.
+
+    Velocities are left out unless they are asked for: most are differences of the positions, and
+    say nothing of their own.
+
+    Args:
+        time: as it was guessed; its column is no position.
+        frame_time: of the rows [s].
+
+    Raises:
+        PdsimError: a column or its unit is not clear.
+    """
+    _check_asked("channel", asked.channels, [q.name for q in system.channels], system.name)
+    wanted = [q for q in system.state if q.kind in POSITIONS]
+    strange = [q.name for q in wanted if q not in system.channels or q.unit == "-"]
+    if strange:
+        raise PdsimError(
+            f"{system.name}: {strange[0]} is no joint whose position a column can hold; write the "
+            "experiment by hand: docs/robots.md"
+        )
+    stamps = time.values.get("time", {}).get("column")
+    columns = _columns_of(tables, wanted, asked.channels, PLACE, "channel", stamps)
+    values: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    for quantity in (q for q in system.channels if q.name in columns):
+        name = quantity.name
+        alike = [
+            columns[q.name].column
+            for q in system.channels
+            if q.name in columns and q.kind == quantity.kind
+        ]
+        unit, why = _unit(tables, columns[name], quantity, alike, frame_time, "channel")
+        values[name] = {"column": columns[name].column, "unit": unit}
+        reasons[name] = why
+    if asked.absolute:
+        angles = [q.name for q in wanted if q.kind == "angle"]
+        for before, after in pairwise(angles):
+            values[after]["minus"] = before
+    return Guessed(values, reasons)
+
+
+def guess_inputs(tables: Tables, system: System, asked: Asked) -> Guessed:
+    """Say which columns hold what acts on the system.
+
+    Raises:
+        PdsimError: a column or its unit is not clear.
+    """
+    _check_asked("input", asked.inputs, [q.name for q in system.inputs], system.name)
+    columns = _columns_of(tables, system.inputs, asked.inputs, EFFORT, "input")
+    values: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    for quantity in system.inputs:
+        named = columns[quantity.name]
+        if named.column not in tables.first:
+            try:
+                values[quantity.name] = {"constant": float(named.column)}
+            except ValueError:
+                tables.column(named.column)
+            values[quantity.name]["unit"] = named.unit or quantity.unit
+            reasons[quantity.name] = "as asked for"
+            continue
+        unit, why = _unit(tables, named, quantity, [named.column], 1.0, "input")
+        values[quantity.name] = {"column": named.column, "unit": unit}
+        reasons[quantity.name] = why
+    return Guessed(values, reasons)
+
+
+def _check_asked(flag: str, asked: Mapping[str, Named], known: list[str], system: str) -> None:
+    for name in asked:
+        if name not in known:
+            hint = close_name(name, known) if known else "; it has none"
+            raise PdsimError(f"--{flag} {name}=…: {system} has no such {flag}{hint}")
+
+
+def _columns_of(
+    tables: Tables,
+    wanted: Sequence[Quantity],
+    asked: Mapping[str, Named],
+    sought: str,
+    flag: str,
+    stamps: str | None = None,
+) -> dict[str, Named]:
+    """A column for each quantity: those asked for, and for the rest those that the names tell.
+
+    Args:
+        stamps: a column that is none of them.
+    """
+    for named in asked.values() if flag == "channel" else ():
+        tables.column(named.column)
+    names = [quantity.name for quantity in wanted if quantity.name not in asked]
+    taken = {named.column for named in asked.values()} | {stamps}
+    free = [column for column in tables.first if column not in taken]
+    candidates = [column for column in free if kind(column) == sought]
+    if not candidates and sought == PLACE:
+        candidates = [column for column in free if kind(column) is None]
+    found = ordered(names, candidates) if names else []
+    if found is None:
+        listed = ", ".join(candidates or free) or "none"
+        example = " ".join(f"--{flag} {name}=COLUMN:UNIT" for name in names)
+        rest = ", or 0 where nothing acts" if flag == "input" else ""
+        raise PdsimError(
+            f"{tables.path}: which columns are {', '.join(names)} is not clear from their names; "
+            f"candidates: {listed}; say which: {example}{rest}"
+        )
+    return {**asked, **dict(zip(names, map(Named, found), strict=True))}
+
+
+def _unit(
+    tables: Tables,
+    named: Named,
+    quantity: Quantity,
+    alike: Sequence[str],
+    frame_time: float,
+    flag: str,
+) -> Unit:
+    """The unit of a column: asked for, named, by its range, or else that of the system.
+
+    Args:
+        alike: columns that share it.
+    """
+    wanted = quantity.unit
+    if named.unit:
+        try:
+            conversion(named.unit, wanted)
+        except ValueError as error:
+            raise PdsimError(
+                f"--{flag} {quantity.name}={named.column}:{named.unit}: {error}"
+            ) from None
+        return Unit(named.unit, "as asked for")
+    given = unit_in_name(named.column, wanted)
+    if given is not None:
+        return Unit(given, "as its name says")
+    for other in alike:
+        given = unit_in_name(other, wanted)
+        if given is not None:
+            return Unit(given, f"as the name of column {other!r} says")
+    if quantity.kind not in POSITIONS:
+        return Unit(wanted, "nothing speaks for another")
+    columns = [column for name in alike for column in tables.column(name)]
+    guess = angle_unit(columns, frame_time) if quantity.kind == "angle" else length_unit(columns)
+    if not guess.unit:
+        units = ("deg", "rad") if quantity.kind == "angle" else ("m", "mm")
+        choices = " or ".join(f"--{flag} {quantity.name}={named.column}:{u}" for u in units)
+        raise PdsimError(
+            f"{tables.path}: column {named.column!r}: its unit is not clear ({guess.why}); say "
+            f"which it is: {choices}"
+        )
+    return guess

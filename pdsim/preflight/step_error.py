@@ -1,0 +1,74 @@
+"""The error of a step: what changes when it is halved, beside the noise of the sensors."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pdsim.systems.rollout import rollout
+from pdsim.systems.simulator import Simulator
+
+
+class StepError(NamedTuple):
+    """What halving a step changes.
+
+    Attributes:
+        error: of each channel compared, median over the roll-outs, largest over frames (column,);
+            ∞ where most of them are not finite.
+        noise: of the same (column,).
+    """
+
+    error: np.ndarray
+    noise: np.ndarray
+
+    @property
+    def ratio(self) -> float:
+        """Error over noise, of the channel where that is largest."""
+        return float((self.error / np.maximum(self.noise, 1e-300)).max())
+
+
+def step_error(
+    simulator: Simulator,
+    starts: np.ndarray,
+    inputs: np.ndarray,
+    frame_time: float,
+    columns: Sequence[int],
+    noise: np.ndarray,
+    points: np.ndarray,
+) -> StepError:
+    """Compare roll-outs with those of half the step.
+
+    Args:
+        starts: of recordings, (recording, S).
+        inputs: (recording, frame, I); as many frames are simulated.
+        frame_time: [s].
+        columns: channels that are compared.
+        noise: of these (column,).
+        points: unit coordinates (point, M).
+    """
+    system, space, substeps = simulator
+    drives = tuple(jnp.asarray(np.moveaxis(inputs, 2, 0)))
+
+    def shown(steps: int) -> np.ndarray:
+        def one(coordinates, start, drive):
+            channels, _ = rollout(
+                system,
+                system.prepare(space.system_parameters(coordinates)),
+                system.unpack(start),
+                drive,
+                frames=inputs.shape[1],
+                frame_time=frame_time,
+                substeps=steps,
+            )
+            return jnp.stack([channels[i] for i in columns])
+
+        each = jax.vmap(one, in_axes=(None, 0, 0))
+        every = jax.jit(jax.vmap(each, in_axes=(0, None, None)))
+        return np.asarray(every(jnp.asarray(points), jnp.asarray(starts), drives))
+
+    gap = np.abs(shown(substeps) - shown(2 * substeps)).reshape(-1, len(columns), inputs.shape[1])
+    largest = np.where(np.isfinite(gap).all(axis=2), gap.max(axis=2), np.inf)
+    # Of an even number the upper of the two in the middle: between a number and ∞ there is none.
+    return StepError(np.sort(largest, axis=0)[len(largest) // 2], noise)

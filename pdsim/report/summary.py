@@ -1,0 +1,84 @@
+"""What a fitted experiment says in three lines: found, how well it predicts, what to believe."""
+
+from pathlib import Path
+
+import numpy as np
+
+from pdsim.config.experiment import ExperimentConfig
+from pdsim.figures.figure import whose
+from pdsim.metrics.long_format import read_metrics
+from pdsim.posterior import read_draws
+from pdsim.report.numbers import parameter_lines, prior_draws, quantile_lines
+from pdsim.report.trust import TrustLine, agreeing_starts, trust_lines
+from pdsim.runtime.files import read_dataset
+from pdsim.systems.simulator import build_simulator
+
+
+def summary(experiment: ExperimentConfig, folder: Path) -> list[str]:
+    """Three lines on the run that the report's rules object to least.
+
+    Args:
+        folder: of the experiment's results.
+
+    Raises:
+        PdsimError: a file of the results is missing or broken.
+    """
+    roots = {
+        str(path): read_dataset(path).attrs
+        for identity in experiment.identities()
+        for path in sorted((folder / identity.run).glob("seed*/posterior.nc"))
+    }
+    lines = trust_lines(
+        read_metrics(str(folder / "metrics.csv")),
+        experiment.unit(),
+        reference=experiment.reference,
+        reference_seed=experiment.seeds[0],
+        agreeing=agreeing_starts(roots),
+    )
+    # Least squares is the yardstick of the others, and comes last among equals.
+    fits = {run.identity.label for run in experiment.runs if run.method == "least_squares"}
+    ranked = sorted(lines, key=lambda line: (_objections(line), line.label in fits))
+    if not ranked:
+        return ["No run has marginal shooting or predictions: see the report's comparison."]
+    best = ranked[0]
+    path = next(path for path, root in roots.items() if whose(root).label == best.label)
+    others = "; ".join(f"{line.label}: {_words(line)}" for line in ranked[1:])
+    return [
+        f"Found ({best.label}): {_found(experiment, path)}.",
+        f"Predicts: {best.text}",
+        f"Believe it: {_answer(best)}: {_words(best)}." + (f" Others: {others}." if others else ""),
+    ]
+
+
+def _objections(line: TrustLine) -> int:
+    return sum(not verdict.good for verdict in line.verdicts)
+
+
+def _answer(line: TrustLine) -> str:
+    if all(verdict.good for verdict in line.verdicts):
+        return "yes"
+    return "not known" if all(v.good is not False for v in line.verdicts) else "no"
+
+
+def _words(line: TrustLine) -> str:
+    return ", ".join(f"{v.word} ({v.value})" if v.value else v.word for v in line.verdicts)
+
+
+def _found(experiment: ExperimentConfig, path: str) -> str:
+    """Combinations that the motion determines, or else the parameters that it does."""
+    shown = [
+        f"{one.name} {one.median} ({one.low} to {one.high}) {one.unit}".removesuffix(" -")
+        for one in quantile_lines(path, "combinations")
+    ]
+    if shown:
+        return ", ".join(shown)
+    space = build_simulator(experiment.simulator).space
+    lines = parameter_lines(space, read_draws(path, space), None, prior_draws(path, space))
+    shown = [
+        f"{one.name} {one.median} ({one.low} to {one.high}) {one.unit}".removesuffix(" -")
+        for one in lines
+        if one.determined
+    ]
+    left = [one.name for one in lines if not one.determined and np.isfinite(one.width)]
+    open_text = f"not determined: {', '.join(left)}" if left else ""
+    return "; ".join(filter(None, [", ".join(shown), open_text]))

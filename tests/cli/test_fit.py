@@ -1,0 +1,102 @@
+"""`pdsim fit`: what is refused before anything runs, Ctrl-C, and a whole run on tables far away."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import yaml
+from draft.swings import swing, write_csv
+
+from pdsim.cli.main import main
+
+WAITING = """
+import sys, time
+from pathlib import Path
+Path(sys.argv[1], "began").touch()
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    Path(sys.argv[1], "ended").touch()
+"""
+RUNNING = """
+import sys
+from pdsim.cli.fit import _run
+raise SystemExit(_run([sys.executable, "-c", sys.argv[1], sys.argv[2]]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["none.yaml"], ["none.yaml", "cannot be read"]),
+        (["{root}/config/experiments/demo.yaml", "--budget", "huge"], ["huge", "quick, paper"]),
+        (["{root}/config/experiments/demo.yaml", "--cores", "0"], ["--cores 0", "one or more"]),
+        (["{root}/config/experiments/quadrotor_circle.yaml"], ["kind", "identification"]),
+        (["{folder}/demo.yaml"], ["'demo'", "rename your file"]),
+        (["{folder}/a b.yaml"], ["'a b'", "letters, digits"]),
+    ],
+)
+def test_what_cannot_be_fitted_is_said_before_anything_runs(
+    root, tmp_path, capsys, monkeypatch, arguments, told
+):
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("something was started"))
+    for name in ("demo.yaml", "a b.yaml"):
+        text = (root / "config/experiments/demo.yaml").read_text()
+        (tmp_path / name).write_text(text)
+    assert main(["fit", *(a.format(root=root, folder=tmp_path) for a in arguments)]) == 2
+    error = capsys.readouterr().err
+    for words in told:
+        assert words in error
+
+
+def test_ctrl_c_reaches_what_runs_and_is_waited_for(tmp_path):
+    command = [sys.executable, "-c", RUNNING, WAITING, str(tmp_path)]
+    # Tests that run in the background ignore Ctrl-C, and so would their children.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(command)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "began").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert (tmp_path / "ended").exists()
+
+
+@pytest.mark.slow
+def test_from_tables_to_three_lines_from_another_folder(root, tmp_path, monkeypatch, capfd):
+    for letter, start in (("a", (1.2, 0.4)), ("b", (-1.0, 0.8))):
+        write_csv(tmp_path / f"{letter}.csv", swing(start, 800, ord(letter)))
+    monkeypatch.chdir(tmp_path)
+    arguments = ["a.csv", "b.csv", "--system", "double_pendulum", "--output", "far.yaml"]
+    assert main(["new", *arguments]) == 0
+    values = yaml.safe_load((tmp_path / "far.yaml").read_text())
+    values["runs"] = values["runs"][:1]
+    values["recording"]["train"] = values["recording"]["train"][:1]
+    values["budgets"]["tiny"] = {
+        "particle_count": 20, "iteration_count": 60, "learning_curve": False,
+    }  # fmt: skip
+    (tmp_path / "far.yaml").write_text(yaml.safe_dump(values))
+    tracked = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=root, capture_output=True, check=False
+    ).stdout
+    fit = ["fit", "far.yaml", "--budget", "tiny", "--cores", "1", "--results", "out"]
+    assert main([*fit, "--dry-run"]) == 0
+    assert not (tmp_path / "out").exists()
+    capfd.readouterr()
+    assert main(fit) == 0
+    told = capfd.readouterr().out
+    report = tmp_path / "out/tiny/far/report.html"
+    assert f"Report: {report}\nFound (" in told
+    assert "\nPredicts: " in told
+    assert "\nBelieve it: " in told
+    assert report.stat().st_size > 50_000
+    after = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=root, capture_output=True, check=False
+    ).stdout
+    assert after == tracked

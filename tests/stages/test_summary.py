@@ -1,0 +1,34 @@
+"""The three lines after a fit, of results that all stages made."""
+
+import pandas as pd
+
+from pdsim.config.experiment import load_experiment
+from pdsim.report.summary import _answer, summary
+from pdsim.report.trust import TrustLine
+from pdsim.tables.verdicts import COVERAGE, Verdict, of_coverage
+
+
+def test_three_lines_of_the_run_that_is_objected_to_least(tiny):
+    experiment = load_experiment(tiny / "tiny.yaml")
+    found, predicts, believe = summary(experiment, tiny)
+    label = found.removeprefix("Found (").split(")")[0]
+    (run,) = (i.run for i in experiment.identities() if i.label == label)
+    # The combinations of a free double pendulum, over G1.
+    assert "J1_over_G1" in found
+    table = pd.read_csv(tiny / "metrics.csv").set_index(["run", "metric"])["value"]
+    covered = table[run, COVERAGE]
+    assert f"covers {covered:.3g}" in predicts
+    assert "RMSE of the predictive median" in predicts
+    assert of_coverage(covered) in believe
+    for other in experiment.runs:
+        assert other.identity.label in believe or other.identity.run == run
+
+
+def test_what_is_believed_is_what_no_rule_objects_to():
+    def line(*verdicts):
+        return TrustLine("a", list(verdicts), "")
+
+    good, bad = Verdict("calibrated", good=True), Verdict("not mixed")
+    assert _answer(line(good)) == "yes"
+    assert _answer(line(good, bad)) == "no"
+    assert _answer(line(Verdict("not checked on predictions", good=None))) == "not known"
