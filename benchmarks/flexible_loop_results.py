@@ -106,8 +106,9 @@ def found():
             row |= {"cost_start": costs[0], "cost": costs[-1], "iterations": len(costs)}
             if "slope" in history:
                 row["slope"] = float(history["slope"].values[-1])
-            # By the clock, and other work may have run beside it.
-            row["iteration"] = float(np.diff(history["seconds"].values).min())
+            # By the clock, and other work may have run beside it; the last may find it was the end.
+            lasted = np.diff(history["seconds"].values)
+            row["iteration"] = float(lasted[history["evaluations"].values[1:] > 0].min())
             # Snakemake's; a run by hand has none.
             spent = folder / "benchmarks/infer.tsv"
             if spent.exists():
