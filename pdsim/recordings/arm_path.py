@@ -69,11 +69,8 @@ class Config(NumberedRuns):
 
     @model_validator(mode="after")
     def _check_runs(self) -> "Config":
+        self.check_made(len(self.runs), self.frame_count)
         for window in self.windows("train") + self.windows("test"):
-            if window.run >= len(self.runs):
-                raise ValueError(f"run {window.run} does not exist: there are {len(self.runs)}")
-            if window.frames[1] > self.frame_count:
-                raise ValueError(f"frames {window.frames} go beyond frame_count")
             if window.frames[0] > 0:
                 raise ValueError(
                     f"frames {window.frames}: the loop's shape is known at frame 0 alone, so every "

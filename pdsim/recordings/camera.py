@@ -93,17 +93,7 @@ class Config(NumberedRuns):
 
     @model_validator(mode="after")
     def _check_runs(self) -> "Config":
-        camera = self.camera
-        for window in self.windows("train") + self.windows("test"):
-            if window.run >= camera.run_count:
-                raise ValueError(
-                    f"run {window.run} does not exist: the camera records "
-                    f"{camera.run_count}, from 0"
-                )
-            if window.frames[1] > camera.frame_count:
-                raise ValueError(
-                    f"frames {window.frames} go beyond camera.frame_count ({camera.frame_count})"
-                )
+        self.check_made(self.camera.run_count, self.camera.frame_count)
         return self
 
 

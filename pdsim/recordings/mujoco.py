@@ -109,11 +109,7 @@ class Config(NumberedRuns):
     def _check_runs(self) -> "Config":
         if not self.frames and not self.joints:
             raise ValueError("nothing is seen: name frames or joints")
-        for window in self.windows("train") + self.windows("test"):
-            if window.run >= len(self.runs):
-                raise ValueError(f"run {window.run} does not exist: there are {len(self.runs)}")
-            if window.frames[1] > self.frame_count:
-                raise ValueError(f"frames {window.frames} go beyond frame_count")
+        self.check_made(len(self.runs), self.frame_count)
         for number, run in enumerate(self.runs):
             for move in run.moves:
                 if move.joint not in self.controllers:

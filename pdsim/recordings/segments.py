@@ -110,6 +110,14 @@ class NumberedRuns(Section):
         chosen = self.train if split == "train" else self.test
         return [window for entry in chosen for window in entry.each()]
 
+    def check_made(self, runs: int, frames: int) -> None:
+        """Refuse windows beyond what a source makes: so many runs of so many frames."""
+        for window in self.windows("train") + self.windows("test"):
+            if window.run >= runs:
+                raise ValueError(f"run {window.run} does not exist: there are {runs}, from 0")
+            if window.frames[1] > frames:
+                raise ValueError(f"frames {window.frames} go beyond frame_count ({frames})")
+
     def resolve(self, frames: Mapping[str, int] | None, frame_time: float) -> list[Window]:
         """Return every window in frames, those for training first.
 

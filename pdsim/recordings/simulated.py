@@ -53,11 +53,7 @@ class Config(NumberedRuns):
 
     @model_validator(mode="after")
     def _check_runs(self) -> "Config":
-        for window in self.windows("train") + self.windows("test"):
-            if window.run >= len(self.runs):
-                raise ValueError(f"run {window.run} does not exist: there are {len(self.runs)}")
-            if window.frames[1] > self.frame_count:
-                raise ValueError(f"frames {window.frames} go beyond frame_count")
+        self.check_made(len(self.runs), self.frame_count)
         return self
 
 
