@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
@@ -11,12 +12,26 @@ from pdsim.runtime import device
 from pdsim.trajectories import trajectory_set
 
 ROOT = Path(__file__).parents[1]
+_MOST_MAPS = 20_000
 device.configure("float64")
 
 
 def pytest_collection_modifyitems(items):
     """Run the longest tests first, so that of two processes none waits for the other at the end."""
     items.sort(key=lambda item: item.path.parent.name != "workflow")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_programs():
+    """Forget compiled programs before a process has more of them than memory maps.
+
+    Linux gives a process 65,530 maps by default, a program of XLA takes several, and one that gets
+    none ends in a segmentation fault.
+    """
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and len(maps.read_text().splitlines()) > _MOST_MAPS:
+        jax.clear_caches()
 
 
 @pytest.fixture(scope="session")
