@@ -103,8 +103,8 @@ def test_masses_and_biases_are_the_arms_and_vanish_where_none_are_asked_for():
 
 @pytest.mark.slow
 def test_torques_are_recorded_with_the_bias_that_is_told_as_true(tmp_path):
-    short = {"frame_count": 11, "links": 4, "train": [{"run": 0, "frames": [0, 11]}]}
-    system = build(Options(links=4))
+    short = {"frame_count": 21, "links": 6, "train": [{"run": 0, "frames": [0, 21]}]}
+    system = build(Options(links=6))
     found = []
     for name, bias in (("with", 0.3), ("without", 0.0)):
         (tmp_path / name).mkdir()
@@ -113,6 +113,6 @@ def test_torques_are_recorded_with_the_bias_that_is_told_as_true(tmp_path):
         found.append(read(asked, "0", str(tmp_path / name / "0.csv"), system))
     truth = [found[0].truth[f"bias_{link.name}"] for link in LINKS]
     away = found[0].input - found[1].input
-    np.testing.assert_allclose(away[:, :7], np.tile(truth, (11, 1)), atol=1e-12)
+    np.testing.assert_allclose(away[:, :7], np.tile(truth, (21, 1)), atol=1e-12)
     np.testing.assert_allclose(away[:, 7:], 0.0, atol=1e-12)
     np.testing.assert_array_equal(found[0].observed, found[1].observed)
