@@ -53,7 +53,8 @@ class Preflight(NamedTuple):
         if self.failed:
             told.append(f"of the prior, {100 * self.failed:.2g} % cannot be simulated")
         told += [
-            f"{run}: {rollouts:,} roll-outs, {minutes:.2g} min on one core, compiling not counted"
+            f"{run}: {rollouts:,} roll-outs, {minutes:.2g} min at least: slopes and compiling come "
+            "on top"
             for run, (rollouts, minutes) in self.costs.items()
         ]
         return told
