@@ -18,6 +18,9 @@ from pdsim.trajectories import select
 
 # Least noise of a channel, over its spread.
 _DIGITS = 1e-6
+# Process noise of a state whose start is known exactly, over its spread: the start's error says
+# nothing of what the model may miss later.
+_KNOWN = 1e-3
 
 
 def channel_spread(trajectories: xr.Dataset) -> np.ndarray:
@@ -133,7 +136,8 @@ def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset)
     found = np.maximum(found, _DIGITS * np.where(spread > 0, spread, 1.0))
 
     variances = np.diagonal(train["start_covariance"].values, axis1=1, axis2=2).mean(axis=0)
-    start = np.maximum(np.sqrt(variances), _DIGITS * state_scale(train))
+    least = np.where(variances > 0, _DIGITS, _KNOWN) * state_scale(train)
+    start = np.maximum(np.sqrt(variances), least)
 
     def entries(kind, quantities, scales, limits, prior):
         if limits is None:

@@ -311,3 +311,14 @@ def test_the_pendulum_s_states_settle_and_its_slopes_agree(trajectories_of):
     )
     # What the log determinant gains by the states' moving is left out: small beside a deviation.
     assert np.abs((found - np.array(sides)) / scale).max() < 1e-3
+
+
+def test_process_noise_where_the_start_is_known_exactly(data):
+    """A recording that begins at rest has no error of its first rate; the model still errs later."""
+    at_rest = data.copy(deep=True)
+    at_rest["start_covariance"][:] = np.diag([2e-4, 0.0])
+    simulator = Simulator(Oscillator(integrator="rk4"), SPACE, 20)
+    entries = noise_model(MarginalConfig(), simulator, at_rest).parameters
+    (rate,) = (p for p in entries if p.name == "process_dx")
+    spread = float(at_rest["states"].isel(state=1).std())
+    assert rate.lower < 1e-3 * spread < 0.1 * spread <= rate.upper * (1 + 1e-9)
