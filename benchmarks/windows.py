@@ -33,12 +33,9 @@ SCORES = (
 def windows(name):
     """Fits with windows of several lengths: likelihoods, and scores of predictions."""
     experiment, path = load(name)
-    marginal = experiment.likelihood.marginal.model_copy(update={"process_prior": "log_uniform"})
     found = {}
     for count in COUNTS[name]:
-        likelihood = experiment.likelihood.model_copy(
-            update={"window_count": count, "marginal": marginal}
-        )
+        likelihood = experiment.likelihood.model_copy(update={"window_count": count})
         changed = experiment.model_copy(update={"likelihood": likelihood})
         scores = fit(name, changed, path, "least_squares_marginal")
         found[count] = {key: scores[key] for key in SCORES}
