@@ -5,6 +5,7 @@ import numpy as np
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request
 from pdsim.figures.motion import shows_frames
+from pdsim.figures.rendering import render
 from pdsim.rigid_body.kinematics import place
 from pdsim.rigid_body.links import links_of
 from pdsim.rigid_body.tree import tree_of
@@ -17,7 +18,11 @@ from pdsim.trajectories import select
 # Moments at which a frame is drawn, and how long its axes are, of the metre that is seen.
 _MOMENTS = 6
 _AXIS = 0.2
-_COLOURS = {"o": "black", "x": "#d62728", "y": "#2ca02c", "z": "#1f77b4"}
+_COLOURS = {"o": "#000000", "x": "#d62728", "y": "#2ca02c", "z": "#1f77b4"}
+# Of a trace in the rendering, every so many frames.
+_THINNED = 8
+# From the camera to what is seen, over its extent.
+_AWAY = 1.5
 
 
 def draw(request: Request) -> None:
@@ -33,16 +38,9 @@ def draw(request: Request) -> None:
     names = data["channel"].values.tolist()
     length = int(data["length"].values[0])
     observed, start = data["observed"].values[0, :length], data["start"].values[0]
-    plt = style.apply()
-    figure = plt.figure(figsize=(6.4, 6.0))
-    axes = figure.add_subplot(projection="3d")
     origins, parents = _bodies(system.model, start)
-    for body, parent in enumerate(parents):
-        if parent >= 0:
-            line = np.stack([origins[parent], origins[body]])
-            label = "bodies at the start" if parent == 0 else None
-            axes.plot(*line.T, "o-", color="0.45", linewidth=3, markersize=4, label=label)
-    corners = [origins]
+    traces: list[tuple[str, str, np.ndarray]] = []
+    spokes = []
     for frame in sections.options["observe"]["frames"]:
 
         def point(letter, frame=frame):
@@ -53,15 +51,39 @@ def draw(request: Request) -> None:
         for letter, colour in _COLOURS.items():
             trace = origin + (_AXIS * (point(letter) - origin) if letter != "o" else 0.0)
             what = "origin" if letter == "o" else f"{_AXIS:g} m along {letter}"
-            axes.plot(*trace.T, color=colour, linewidth=0.8, label=f"{frame}: {what}")
-            corners.append(trace)
-            for moment in np.linspace(0, length - 1, _MOMENTS).astype(int):
-                line = np.stack([origin[moment], trace[moment]])
-                axes.plot(*line.T, color=colour, linewidth=1.0, alpha=0.35)
-    everything = np.concatenate(corners)
+            traces.append((f"{frame}: {what}", colour, trace))
+            spokes += [
+                (np.stack([origin[moment], trace[moment]]), colour)
+                for moment in np.linspace(0, length - 1, _MOMENTS).astype(int)
+                if letter != "o"
+            ]
+    everything = np.concatenate([origins, *(trace for _, _, trace in traces)])
     everything = everything[np.isfinite(everything).all(axis=1)]
     low, high = everything.min(axis=0), everything.max(axis=0)
     middle, half = (low + high) / 2, 0.55 * (high - low).max()
+
+    seen = [(trace[np.isfinite(trace).all(axis=1)][::_THINNED], c) for _, c, trace in traces]
+    still = start[: system.model.position_count]
+    picture = render(sections.options["model"], still, seen + spokes[::_MOMENTS], middle,
+                     _AWAY * half * 2)  # fmt: skip
+
+    plt = style.apply()
+    figure = plt.figure(figsize=(6.4 if picture is None else 11.0, 6.0))
+    if picture is not None:
+        panel = figure.add_subplot(1, 2, 1)
+        panel.imshow(picture)
+        panel.set_axis_off()
+    axes = figure.add_subplot(1, 1 if picture is None else 2, 1 if picture is None else 2,
+                              projection="3d")  # fmt: skip
+    for body, parent in enumerate(parents):
+        if parent >= 0:
+            line = np.stack([origins[parent], origins[body]])
+            label = "bodies at the start" if parent == 0 else None
+            axes.plot(*line.T, "o-", color="0.45", linewidth=3, markersize=4, label=label)
+    for label, colour, trace in traces:
+        axes.plot(*trace.T, color=colour, linewidth=0.8, label=label)
+    for line, colour in spokes:
+        axes.plot(*line.T, color=colour, linewidth=1.0, alpha=0.35)
     axes.set(
         xlabel="x [m]", ylabel="y [m]", zlabel="z [m]",
         xlim=(middle[0] - half, middle[0] + half), ylim=(middle[1] - half, middle[1] + half),
@@ -89,7 +111,8 @@ FIGURE = Figure(
     sections=("title", "simulator"),
     caption="The frames of the robot that are seen, at six moments, and the traces of their "
     "origins and of the points along their axes, drawn at a fifth of the metre at which they are "
-    "recorded. Grey: the origins of the bodies at the first frame.",
+    "recorded. Grey: the bodies at the first frame. Where MuJoCo can render off screen, its "
+    "picture of the same stands on the left.",
     draw=draw,
     applies=lambda experiment, budget, identity: shows_frames(experiment),
 )

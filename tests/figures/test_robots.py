@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pdsim.figures import positions, scene
+from pdsim.figures import positions, rendering, scene
 from pdsim.figures.figure import Request
 from pdsim.recordings.recording import Recording
 from pdsim.runtime.files import write_dataset
@@ -74,3 +74,32 @@ def test_figures_of_the_arm_are_drawn(module, sections, trajectories, tmp_path):
     module.draw(Request(sections, None, files, str(tmp_path / "figure")))
     assert matplotlib.image.imread(tmp_path / "figure.png").std() > 0.01
     assert (tmp_path / "figure.pdf").is_file()
+
+
+STILL = [0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.0, 0.0, 0.0]
+RED = [(np.array([[0.6, -0.4, 0.5], [0.6, -0.1, 0.7]]), "#ff0000")]
+
+
+def test_the_robot_is_rendered_with_lines_in_its_scene(root):
+    model = root / "data/models/panda_box.xml"
+    pictures = [rendering.render(model, STILL, lines, (0.2, 0, 0.4), 1.5) for lines in (RED, [])]
+    if pictures[0] is None:
+        pytest.skip("no off-screen renderer")
+    with_line, without = (picture.astype(int) for picture in pictures)
+    red = with_line[..., 0] - with_line[..., 1:].max(axis=-1) > 60
+    assert 200 < red.sum() < 0.05 * red.size
+    assert (with_line != without).any(axis=-1).sum() < 3 * red.sum()
+    # The arm is grey before white.
+    assert (without.max(axis=-1) < 200).mean() > 0.02 and (without == 255).all(axis=-1).mean() > 0.3
+
+
+def test_without_a_renderer_the_traces_are_drawn_alone(
+    sections, trajectories, tmp_path, monkeypatch
+):
+    stem = tmp_path / "with"
+    scene.draw(Request(sections, None, {"trajectories": [trajectories]}, str(stem)))
+    monkeypatch.setenv("MUJOCO_GL", "disabled")
+    assert rendering.render("robot.xml", [], [], (0, 0, 0), 1.0) is None
+    scene.draw(Request(sections, None, {"trajectories": [trajectories]}, str(tmp_path / "alone")))
+    alone = matplotlib.image.imread(tmp_path / "alone.png")
+    assert alone.std() > 0.01 and alone.shape[1] <= matplotlib.image.imread(f"{stem}.png").shape[1]
