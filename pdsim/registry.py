@@ -13,6 +13,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "oscillator",
         "cart_pole",
         "quadrotor",
+        "quadrotor_payload",
         "articulated",
         "flexible_loop",
     ),
@@ -38,6 +39,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "control.tasks": (
         "quadrotor",
         "cart_pole",
+        "payload",
     ),
     # In the order of the tables' rows.
     "metrics": (

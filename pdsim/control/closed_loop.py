@@ -1,7 +1,8 @@
 """A controller, its belief and the plant, closed; many simulations at once.
 
 The plant is the task's system under semi-implicit Euler at 1 kHz, which is how the public benchmark
-simulates; the controller predicts with RK4 at the control time. Random numbers depend on the seed,
+simulates, with what the task says it has beyond the model; the controller predicts with RK4 at the
+control time. Random numbers depend on the seed,
 the number of the simulation and the control step alone, so that all controllers meet the same
 vehicles and starts, and a run that was interrupted goes on as if it had not been.
 """
@@ -47,12 +48,14 @@ class Simulation(NamedTuple):
         number: decides the vehicle, the start and all random numbers, with the seed.
         truth: y of the plant, (d,).
         state: of the plant, (S,).
+        memory: what the plant remembers beyond its state, (R,).
         crashed: whether the state is held since no controller comes back from it.
     """
 
     number: jax.Array
     truth: jax.Array
     state: jax.Array
+    memory: jax.Array
     belief: Any
     plan: Plan
     crashed: jax.Array
@@ -99,32 +102,35 @@ def begin(controller: Controller, seed: int, number: jax.Array) -> Simulation:
     state = task.start(_key(seed, number, _START, 0))
     belief = controller.belief.init(truth, None)
     plan = first_plan(controller.planner, state.dtype)
-    return Simulation(number, truth, state, belief, plan, jnp.zeros((), bool))
+    memory = task.remembered(state)
+    return Simulation(number, truth, state, memory, belief, plan, jnp.zeros((), bool))
 
 
-def plant(task: Task, state: jax.Array, input: jax.Array, truth: jax.Array):
+def plant(task: Task, state: jax.Array, memory: jax.Array, input: jax.Array, truth: jax.Array):
     """The true system for a control step.
 
     Args:
         state: (S,).
+        memory: (R,).
         input: (nu,), within the limits.
         truth: y, (d,).
 
     Returns:
-        The state after it (S,), and the smallest h of all its substeps.
+        The state after it (S,), the memory (R,), and the smallest h of all its substeps.
     """
     system = task.system.with_integrator("semi_implicit_euler")
-    prepared, u = task.prepare(truth), tuple(input)
+    prepared, u = task.prepare_plant(truth), tuple(input)
     dt = task.control_time / task.substeps
 
     def advance(carry, _):
-        x, lowest = carry
-        x = system.step(x, u, 0.0, prepared, dt)
-        return (x, jnp.minimum(lowest, task.clearance(x))), None
+        x, memory, lowest = carry
+        felt, memory = task.felt(x, memory, u, dt)
+        x = system.step(x, felt, 0.0, prepared, dt)
+        return (x, memory, jnp.minimum(lowest, task.clearance(x, prepared))), None
 
-    first = (system.unpack(state), jnp.full((), jnp.inf, state.dtype))
-    (x, lowest), _ = jax.lax.scan(advance, first, length=task.substeps)
-    return system.pack(x), lowest
+    first = (system.unpack(state), memory, jnp.full((), jnp.inf, state.dtype))
+    (x, memory, lowest), _ = jax.lax.scan(advance, first, length=task.substeps)
+    return system.pack(x), memory, lowest
 
 
 def _where(condition, new, old):
@@ -143,8 +149,10 @@ def step(
     within = number % task.lap_steps
     if task.resets:
         key = _key(seed, simulation.number, _START, number // task.lap_steps)
+        start = task.start(key)
         fresh = simulation._replace(
-            state=task.start(key),
+            state=start,
+            memory=task.remembered(start),
             plan=first_plan(planner, simulation.state.dtype),
             crashed=jnp.zeros((), bool),
         )
@@ -175,7 +183,7 @@ def step(
         jnp.concatenate([simulation.truth[None], one_more]),
         plan.nominal[None],
     ).clearance[0]
-    after, lowest = plant(task, state, decision.input, simulation.truth)
+    after, memory, lowest = plant(task, state, simulation.memory, decision.input, simulation.truth)
     crashed = simulation.crashed | task.crashed(task.system.unpack(after))
     after = jnp.where(crashed, state, after)
     learnt = belief.learn(simulation.belief, Transition(state, decision.input, after))
@@ -197,7 +205,9 @@ def step(
         covers_truth=kept[0] >= decision.safety,
         covers_draw=kept[1] >= decision.safety,
     )
-    moved = simulation._replace(state=after, belief=learnt, plan=plan, crashed=crashed)
+    moved = simulation._replace(
+        state=after, memory=memory, belief=learnt, plan=plan, crashed=crashed
+    )
     return moved, record
 
 

@@ -138,18 +138,20 @@ def roll_out(planner: Planner, state, references, prepared, inputs) -> Outcome:
             cost = cost + weight * (value - goal) ** 2
         for value, rest, weight in zip(u, task.rest_input, task.input_weights, strict=True):
             cost = cost + weight * (value - rest) ** 2
-        clearance = jnp.minimum(clearance, task.seen_clearance(x, state))
-        assumed = jnp.minimum(assumed, task.assumed_clearance(x, state))
+        clearance = jnp.minimum(clearance, task.seen_clearance(x, prepared, state))
+        assumed = jnp.minimum(assumed, task.assumed_clearance(x, prepared, state))
         return (x, cost, clearance, assumed), None
 
     zero = jnp.zeros_like(state[0])
-    present = task.seen_clearance(state, state) + zero
-    assumed = task.assumed_clearance(state, state) if planner.robust_min_from == 0 else jnp.inf
+    present = task.seen_clearance(state, prepared, state) + zero
+    assumed: jax.Array | float = jnp.inf
+    if planner.robust_min_from == 0:
+        assumed = task.assumed_clearance(state, prepared, state)
     first = (state, zero, present, assumed + zero)
-    (_, cost, clearance, assumed), _ = jax.lax.scan(advance, first, (columns, references))
+    (_, cost, clearance, least), _ = jax.lax.scan(advance, first, (columns, references))
     cost = jnp.where(jnp.isfinite(cost), cost, _LARGE)
     lost = jnp.where(jnp.isnan(clearance), -jnp.inf, clearance)
-    return Outcome(cost, lost, jnp.where(jnp.isnan(assumed), -jnp.inf, assumed))
+    return Outcome(cost, lost, jnp.where(jnp.isnan(least), -jnp.inf, least))
 
 
 def evaluate(planner: Planner, state, references, logarithms, sequences) -> Outcome:

@@ -30,7 +30,7 @@ def draw(title: str, task, log: xr.Dataset, output: str, simulation: int = 0) ->
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.5, 3.6), width_ratios=(3, 2))
     control_scene.scene(left, task, log)
     control_scene.belief_axes(right, task, log, simulation)
-    x, y = control_scene.path(log, simulation)
+    x, y = control_scene.path(task, log, log["state"].values[simulation])
     lap = log["lap"].values
     (trace,) = left.plot([], [], color=style.DRAWS, linewidth=1)
     (vehicle,) = left.plot([], [], "o", color=style.DRAWS, markersize=6)
@@ -44,7 +44,7 @@ def draw(title: str, task, log: xr.Dataset, output: str, simulation: int = 0) ->
 
     def show(step: int) -> None:
         first = max(0, step - _TAIL)
-        if control_scene.places(log)[0] == "time":
+        if task.pictured[0] == "time":
             first = max(first, int((lap < lap[step]).sum()))
         trace.set_data(x[first : step + 1], y[first : step + 1])
         vehicle.set_data([x[step]], [y[step]])

@@ -6,6 +6,7 @@ import xarray as xr
 from pdsim.control.belief import silverman
 from pdsim.figures import control_scene, style
 
+_LAPS = ("#9ecae1", "#4292c6", "#08306b")
 CAPTION = (
     "Above: the paths of all simulations of one controller; orange points are control steps in "
     "which the robust plan was applied. Below: the belief of the first simulation at four times, "
@@ -26,14 +27,22 @@ def draw(title: str, task, log: xr.Dataset, stem: str) -> None:
     rows = figure.add_gridspec(2, 4, height_ratios=(3, 2))
     above = figure.add_subplot(rows[0, :])
     control_scene.scene(above, task, log)
-    for simulation in range(log.sizes["simulation"]):
-        x, y = control_scene.path(log, simulation)
-        for lap in np.unique(log["lap"].values):
-            part = log["lap"].values == lap
-            above.plot(x[part], y[part], color=style.DRAWS, linewidth=0.5, alpha=0.7)
+    laps = np.unique(log["lap"].values)
+    for simulation, states in enumerate(log["state"].values):
+        truth = log["truth"].values[simulation]
+        moving = {"": states} | task.companions(states, truth)
+        for (name, one), dashes in zip(moving.items(), ("-", ":"), strict=False):
+            x, y = control_scene.path(task, log, one)
+            for lap in laps:
+                part = log["lap"].values == lap
+                label = f"{name or 'path'}, lap {lap + 1}" if simulation == 0 else None
+                above.plot(
+                    x[part], y[part], color=_shade(lap, len(laps)), linestyle=dashes,
+                    linewidth=0.6, alpha=0.8, label=label,
+                )  # fmt: skip
+        x, y = control_scene.path(task, log, states)
         robust = log["fallback"].values[simulation]
         above.plot(x[robust], y[robust], ".", color=control_scene.FALLBACK, markersize=4)
-    above.plot([], [], color=style.DRAWS, linewidth=0.5, label="path")
     above.plot([], [], ".", color=control_scene.FALLBACK, markersize=4, label="robust plan")
     above.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
     last = log.sizes["step"] - 1
@@ -48,6 +57,11 @@ def draw(title: str, task, log: xr.Dataset, stem: str) -> None:
         axis.set_title(f"{log['time'].values[step]:.1f} s")
     style.title(figure, title)
     style.save(figure, stem)
+
+
+def _shade(lap: int, count: int):
+    """Laps from light to dark."""
+    return _LAPS[len(_LAPS) - count + lap] if count <= len(_LAPS) else _LAPS[-1]
 
 
 def _contours(axis, points: np.ndarray) -> None:

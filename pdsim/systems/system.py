@@ -35,7 +35,7 @@ class Quantity:
         name: as it appears in files and figures.
         unit: SI, as every number of a system.
         kind: "angle" (of a joint, counted on beyond a turn), "position", "velocity" (of either),
-            "momentum", "force" or "torque".
+            "acceleration", "momentum", "force" or "torque".
     """
 
     name: str

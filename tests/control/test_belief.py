@@ -26,7 +26,7 @@ def recorded(task, inputs, start):
     truth = jnp.asarray(TRUTHS[task.name])
 
     def advance(x, u):
-        after, _ = plant(task, x, u, truth)
+        after, _, _ = plant(task, x, task.remembered(x), u, truth)
         return after, Transition(x, u, after)
 
     return jax.lax.scan(advance, jnp.asarray(start), jnp.asarray(inputs))[1]

@@ -5,8 +5,10 @@ import pytest
 
 from pdsim.control.closed_loop import plant
 from pdsim.control.tasks.cart_pole import CartPoleTask
+from pdsim.control.tasks.payload import OBSTACLES, PayloadTask
 from pdsim.control.tasks.quadrotor import QuadrotorTask
 from pdsim.systems.cart_pole import energy
+from pdsim.systems.quadrotor_payload import hang
 
 # One-step differences of RK4 at 20 ms and the plant, in the order of the state: a fifth of the
 # observation model's deviations, which must swallow them.
@@ -65,7 +67,7 @@ def test_the_model_s_step_is_near_the_plant_s(task):
         model = task.system.step(
             task.system.unpack(state), tuple(u), 0.0, task.prepare(truth), task.control_time
         )
-        return task.system.pack(model), plant(task, state, u, truth)[0]
+        return task.system.pack(model), plant(task, state, task.remembered(state), u, truth)[0]
 
     for _ in range(20):
         start = np.asarray(task.start(jax.random.key(0)))
@@ -81,7 +83,7 @@ def test_the_plant_is_semi_implicit_euler_at_a_kilohertz():
     task = QuadrotorTask()
     state, u = np.array([0.3, 1.1, 0.2, -0.4, 0.5, 1.0]), np.array([0.12, 0.14])
     truth = np.log([1.3, 0.7])
-    found, _ = plant(task, jnp.asarray(state), jnp.asarray(u), jnp.asarray(truth))
+    found, _, _ = plant(task, jnp.asarray(state), jnp.zeros(0), jnp.asarray(u), jnp.asarray(truth))
     order, back = [0, 3, 1, 4, 2, 5], [0, 2, 4, 1, 3, 5]
     x = state[order]
     for _ in range(20):
@@ -95,12 +97,12 @@ def test_the_plant_reports_the_lowest_clearance_of_its_substeps():
     task = QuadrotorTask()
     # Upward at 2 m/s with least thrust: highest within the step for no vehicle, so the end counts.
     state = jnp.array([0.0, 1.35, 0.0, 0.0, 2.0, 0.0])
-    after, lowest = plant(task, state, jnp.array([0.0563, 0.0563]), jnp.zeros(2))
+    after, _, lowest = plant(task, state, jnp.zeros(0), jnp.array([0.0563, 0.0563]), jnp.zeros(2))
     assert float(lowest) == pytest.approx(float(1.4 - after[1]), abs=1e-12)
     assert float(lowest) < 0.02
     # At 0.05 m/s it turns within the step, and the end is not the highest.
     state = jnp.array([0.0, 1.35, 0.0, 0.0, 0.05, 0.0])
-    after, lowest = plant(task, state, jnp.array([0.0563, 0.0563]), jnp.zeros(2))
+    after, _, lowest = plant(task, state, jnp.zeros(0), jnp.array([0.0563, 0.0563]), jnp.zeros(2))
     assert float(lowest) < float(1.4 - after[1])
 
 
@@ -110,7 +112,7 @@ def test_a_free_cart_pole_keeps_its_energy_in_the_plant():
     prepared = task.prepare(jnp.zeros(2))
 
     def advance(x, _):
-        x, _ = plant(task, x, u, jnp.zeros(2))
+        x, _, _ = plant(task, x, jnp.zeros(0), u, jnp.zeros(2))
         return x, energy(task.system.unpack(x), prepared)
 
     _, energies = jax.lax.scan(advance, state, length=100)
@@ -136,17 +138,19 @@ def test_the_clipped_circle_has_the_error_that_the_ceiling_costs():
 def test_a_far_ceiling_is_not_seen_but_assumed():
     task = QuadrotorTask(sight=0.4)
     far, near, high = (0.0, 0.5, *[0.0] * 4), (0.0, 1.1, *[0.0] * 4), (0.0, 1.5, *[0.0] * 4)
-    assert float(task.seen_clearance(high, far)) == np.inf
-    assert float(task.seen_clearance(high, near)) == pytest.approx(-0.1)
-    assert float(task.assumed_clearance((0.0, 0.8, *[0.0] * 4), far)) == pytest.approx(0.1)
-    assert float(task.assumed_clearance(near, near)) == pytest.approx(0.3)
+    assert float(task.seen_clearance(high, None, far)) == np.inf
+    assert float(task.seen_clearance(high, None, near)) == pytest.approx(-0.1)
+    assert float(task.assumed_clearance((0.0, 0.8, *[0.0] * 4), None, far)) == pytest.approx(0.1)
+    assert float(task.assumed_clearance(near, None, near)) == pytest.approx(0.3)
 
 
 def test_the_tip_of_the_pole_must_stay_on_the_rail_s_safe_side():
     task = CartPoleTask()
     # a < π leans to +x; the pole is 1 m long.
-    assert float(task.clearance((0.2, np.pi - 0.1, 0.0, 0.0))) == pytest.approx(0.2)
-    assert float(task.clearance((0.2, np.pi + 0.1, 0.0, 0.0))) == pytest.approx(0.2 - np.sin(0.1))
+    assert float(task.clearance((0.2, np.pi - 0.1, 0.0, 0.0), None)) == pytest.approx(0.2)
+    assert float(task.clearance((0.2, np.pi + 0.1, 0.0, 0.0), None)) == pytest.approx(
+        0.2 - np.sin(0.1)
+    )
 
 
 def test_truths_fill_the_prior(task):
@@ -156,3 +160,70 @@ def test_truths_fill_the_prior(task):
     assert np.all((theta >= lower) & (theta <= upper))
     share = (theta - lower) / (upper - lower)
     np.testing.assert_allclose(share.mean(axis=0), 0.5, atol=0.03)
+
+
+def lagrange(q, dq, u, theta):
+    """Accelerations of vehicle and load by Euler's and Lagrange's equations, by derivatives."""
+    (length, *damping), mass, load, g = theta, 0.0411, 0.023, 9.81
+
+    def lagrangian(q, dq):
+        def position(q):
+            return jnp.stack(hang(tuple(q), length))
+
+        swung = jax.jvp(position, (q,), (dq,))[1]
+        kinetic = 0.5 * mass * (dq[:3] ** 2).sum() + 0.5 * load * (swung**2).sum()
+        return kinetic - g * (mass * q[2] + load * position(q)[2])
+
+    matrix = jax.hessian(lagrangian, 1)(q, dq)
+    momentum = jax.grad(lagrangian, 1)
+    turning = jax.jvp(lambda q: momentum(q, dq), (q,), (dq,))[1]
+    push = (mass + load) * (jnp.asarray(u) + jnp.array([0, 0, g]))
+    forces = jnp.concatenate([push, -jnp.asarray(damping) * dq[3:]])
+    return jnp.linalg.solve(matrix, jax.grad(lagrangian)(q, dq) - turning + forces)
+
+
+def test_the_load_swings_as_lagrange_says():
+    rng, task = np.random.default_rng(3), PayloadTask()
+    for _ in range(20):
+        q, dq, u = rng.normal(size=5), rng.normal(size=5), rng.uniform(-4, 4, 3)
+        theta = (rng.uniform(0.3, 0.9), *rng.uniform(0.005, 0.1, 2))
+        expected = lagrange(jnp.asarray(q), jnp.asarray(dq), u, theta)
+        found = rates(task, (*q, *dq), u, theta)
+        np.testing.assert_allclose(found, [*dq, *expected], rtol=1e-9, atol=1e-9)
+
+
+def test_a_lap_with_a_load_is_a_square_past_three_obstacles():
+    task = PayloadTask()
+    times = jnp.array([0.0, 1.5, 3.0, 4.5, 7.5, 10.5])
+    x, y, z, *rest = task.reference(times)
+    np.testing.assert_allclose(x, [-0.75, 0, 0.75, 0.75, 0, -0.75], atol=1e-12)
+    np.testing.assert_allclose(y, [-0.75, -0.75, -0.75, 0, 0.75, 0], atol=1e-12)
+    assert (np.asarray(z) == 1).all() and float(jnp.abs(rest[2][1])) == 0.5
+    # Beam, wall and pillars where the reference passes them; the wall is too high for a long cable.
+    assert [box.name for box in OBSTACLES] == ["beam", "wall", "pillar", "pillar"]
+
+    def clearance(time, length):
+        theta = jnp.log(jnp.asarray([length, 0.05, 0.05]) / task.nominal)
+        return float(task.clearance(task.reference(jnp.asarray(time)), task.prepare(theta)))
+
+    assert clearance(1.5, 0.5) == pytest.approx(0.15 - 0.08)
+    assert clearance(4.5, 0.61) == pytest.approx(0.65 - 0.61 - 0.03)
+    assert clearance(4.5, 0.65) < 0 < clearance(4.5, 0.5)
+    assert clearance(7.5, 0.5) == pytest.approx(0.25 - 0.08)
+    # Within a box the distance is that to the nearest side, negative.
+    inside = (0.0, -0.75, 1.575, *[0.0] * 7)
+    prepared = task.prepare(jnp.zeros(3))
+    assert float(task.clearance(inside, prepared)) == pytest.approx(-0.05 - 0.08)
+
+
+def test_the_plant_with_a_load_has_a_lag_drag_and_damping_that_the_model_has_not():
+    task = PayloadTask(damping=False, plant_damping=0.02)
+    assert task.names == ("length",) and PayloadTask().names[1:] == ("damping_1", "damping_2")
+    model, true = task.prepare(jnp.zeros(1)), task.prepare_plant(jnp.zeros(1))
+    assert float(model.drag_a) == 0 < float(true.drag_a)
+    state = tuple(jnp.asarray(x) for x in (0.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0))
+    memory = jnp.zeros(3)
+    for _ in range(100):
+        felt, memory = task.felt(state, memory, (1.0, 0.0, 0.0), 1e-3)
+    assert float(memory[0]) == pytest.approx(1 - np.exp(-1), rel=1e-6)
+    assert float(felt[0]) == pytest.approx(float(memory[0]) - 0.05 * 4)

@@ -36,6 +36,7 @@ UNITS = {
     "angle": {"rad"},
     "position": {"m"},
     "velocity": {"rad/s", "m/s"},
+    "acceleration": {"m/s^2"},
     "momentum": {"N m s"},
     "force": {"N"},
     "torque": {"N m"},

@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pdsim.config.section import Positive, Section
-from pdsim.control.tasks.task import Learnt, Task
+from pdsim.control.tasks.task import Learnt, Rectangle, Task
 from pdsim.systems.cart_pole import CartPole
 
 _CART, _POLE, _LENGTH, _GRAVITY = 1.0, 0.1, 0.5, 9.8
@@ -64,6 +64,7 @@ class CartPoleTask(Task):
     deviations: ClassVar[tuple[float, ...]] = (1e-3, 1e-3, 5e-3, 5e-3)
     scored: ClassVar[tuple[int, ...]] = (0, 1)
     resets: ClassVar[bool] = True
+    pictured: ClassVar[tuple[str, str]] = ("time", "x")
 
     @property
     def learnt(self) -> tuple[Learnt, ...]:
@@ -95,9 +96,14 @@ class CartPoleTask(Task):
         zero = jnp.zeros_like(time)
         return (zero, zero + np.pi, zero, zero)
 
-    def clearance(self, state):
+    def clearance(self, state, prepared):
+        del prepared
         x, angle = state[:2]
         return jnp.minimum(x, x + 2 * _LENGTH * jnp.sin(angle))
+
+    @property
+    def unsafe(self):
+        return (Rectangle(-np.inf, np.inf, -0.3, 0.0),)
 
     def crashed(self, state):
         return ~(jnp.abs(state[1] - np.pi) <= np.pi / 2)

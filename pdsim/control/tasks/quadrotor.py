@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field
 
 from pdsim.config.section import Positive, Section
-from pdsim.control.tasks.task import Learnt, Task
+from pdsim.control.tasks.task import Learnt, Rectangle, Task
 from pdsim.systems.quadrotor import Quadrotor
 
 _MASS, _INERTIA, _ARM, _GRAVITY = 0.027, 1.4e-5, 0.0397, 9.8
@@ -67,6 +67,7 @@ class QuadrotorTask(Task):
     deviations: ClassVar[tuple[float, ...]] = (2e-3, 2e-3, 1e-2, 2e-2, 2e-2, 1e-1)
     scored: ClassVar[tuple[int, ...]] = (0, 1)
     resets: ClassVar[bool] = False
+    pictured: ClassVar[tuple[str, str]] = ("x", "z")
 
     @property
     def learnt(self) -> tuple[Learnt, ...]:
@@ -97,20 +98,25 @@ class QuadrotorTask(Task):
             zero,
         )
 
-    def clearance(self, state):
+    def clearance(self, state, prepared):
+        del prepared
         return self.ceiling - state[1]
 
-    def seen_clearance(self, state, now):
-        h = self.clearance(state)
+    def seen_clearance(self, state, prepared, now):
+        h = self.clearance(state, prepared)
         if self.sight is None:
             return h
-        return jnp.where(self.clearance(now) < self.sight, h, jnp.inf)
+        return jnp.where(self.clearance(now, prepared) < self.sight, h, jnp.inf)
 
-    def assumed_clearance(self, state, now):
-        h = self.seen_clearance(state, now)
+    def assumed_clearance(self, state, prepared, now):
+        h = self.seen_clearance(state, prepared, now)
         if self.sight is None:
             return h
         return jnp.minimum(h, self.sight - jnp.abs(state[1] - now[1]))
+
+    @property
+    def unsafe(self):
+        return (Rectangle(-np.inf, np.inf, self.ceiling, self.ceiling + 0.5),)
 
     def crashed(self, state):
         x, z, pitch = state[:3]

@@ -6,7 +6,7 @@ in this folder with ``Options`` and ``build(options)``, and a line in ``pdsim.re
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,15 @@ from pdsim.systems.system import ContinuousSystem, State
 
 # Of the simulated plant [s].
 PLANT_STEP = 1e-3
+
+
+class Rectangle(NamedTuple):
+    """A part of a picture; left and right infinite where it goes all along."""
+
+    left: float
+    right: float
+    low: float
+    high: float
 
 
 class Learnt(NamedTuple):
@@ -54,6 +63,7 @@ class Task:
             the error of the model's one step, so that the integrator does not bias the belief.
         scored: state variables that count for the RMSE.
         resets: whether each lap begins at the start again; the belief stays.
+        pictured: what a path is drawn over: two state variables, or "time" and one.
         lap_time: of a lap [s]; a field, with its default, of every task.
         vehicle: θ of the plant in every simulation; None where each draws its own from the prior.
     """
@@ -73,6 +83,7 @@ class Task:
     deviations: ClassVar[tuple[float, ...]]
     scored: ClassVar[tuple[int, ...]]
     resets: ClassVar[bool]
+    pictured: ClassVar[tuple[str, str]]
     lap_time: float
     vehicle: tuple[float, ...] | None = None
 
@@ -93,22 +104,58 @@ class Task:
         """Where the state should be at a time since the start of the lap [s]."""
         raise NotImplementedError
 
-    def clearance(self, state: State) -> jax.Array:
-        """h, positive where the state is safe; the truth, whatever is seen of it."""
+    def clearance(self, state: State, prepared: Any) -> jax.Array:
+        """h, positive where the state is safe; the truth, whatever is seen of it.
+
+        Args:
+            prepared: the system's, for a shape that depends on a parameter.
+        """
         raise NotImplementedError
 
-    def seen_clearance(self, state: State, now: State) -> jax.Array:
+    def seen_clearance(self, state: State, prepared: Any, now: State) -> jax.Array:
         """h as the controller knows it in state ``now``; default: all of it."""
         del now
-        return self.clearance(state)
+        return self.clearance(state, prepared)
 
-    def assumed_clearance(self, state: State, now: State) -> jax.Array:
+    def assumed_clearance(self, state: State, prepared: Any, now: State) -> jax.Array:
         """h of the robust cost (10), which may assume more; default: what is seen."""
-        return self.seen_clearance(state, now)
+        return self.seen_clearance(state, prepared, now)
 
     def crashed(self, state: State) -> jax.Array:
         """Whether a state is one that no controller comes back from."""
         raise NotImplementedError
+
+    # What the plant has beyond the model; default: nothing.
+
+    def remembered(self, state: jax.Array) -> jax.Array:
+        """Memory of the plant at the start of a lap, (R,), of its state (S,)."""
+        return jnp.zeros(0, state.dtype)
+
+    def plant_parameters(self, theta: tuple) -> Mapping[str, jax.Array]:
+        """All the parameters of the plant's system, of the learnt ones."""
+        return self.system_parameters(theta)
+
+    def felt(self, state: State, memory: jax.Array, input: tuple, dt: float):
+        """Input that the plant's system feels for a step of dt [s], and the memory after it."""
+        del state, dt
+        return input, memory
+
+    # For pictures.
+
+    @property
+    def unsafe(self) -> tuple[Rectangle, ...]:
+        """What must not be entered, over ``pictured``."""
+        raise NotImplementedError
+
+    def companions(self, states: np.ndarray, theta: np.ndarray) -> dict[str, np.ndarray]:
+        """What moves beside the vehicle, name → states (step, S) as if it were the vehicle.
+
+        Args:
+            states: (step, S).
+            theta: (d,) true θ.
+        """
+        del states, theta
+        return {}
 
     # What follows is the same for all tasks.
 
@@ -147,13 +194,19 @@ class Task:
         return round(self.control_time / PLANT_STEP)
 
     def prepare(self, logarithm: jax.Array):
-        """Prepare the system.
+        """Prepare the model's system.
 
         Args:
             logarithm: y = log(θ/θ_nominal), (d,).
         """
-        theta = jnp.exp(logarithm) * jnp.asarray(self.nominal, logarithm.dtype)
-        return self.system.prepare(self.system_parameters(tuple(theta)))
+        return self.system.prepare(self.system_parameters(self._physical(logarithm)))
+
+    def prepare_plant(self, logarithm: jax.Array):
+        """Prepare the plant's system, of y (d,)."""
+        return self.system.prepare(self.plant_parameters(self._physical(logarithm)))
+
+    def _physical(self, logarithm: jax.Array) -> tuple:
+        return tuple(jnp.exp(logarithm) * jnp.asarray(self.nominal, logarithm.dtype))
 
     def draw_truth(self, key: jax.Array) -> jax.Array:
         """y = log(θ/θ_nominal) of a plant, (d,): that of ``vehicle``, or drawn from the prior."""
