@@ -38,6 +38,8 @@ EXPERIMENTS = (
     "calibration_pendulum",
     "quadrotor_circle",
     "quadrotor_near",
+    "payload",
+    "payload_length",
     "quadrotor_samples",
     "cart_pole_rail",
     "cart_pole",

@@ -153,7 +153,7 @@ def test_a_belief_may_leave_the_prior():
     state = belief.init(None, None)
     learn, act = jax.jit(belief.learn), jax.jit(partial(plant, task))
     for u in rng.uniform(0.1, 0.25, (25, 2)):
-        after, _ = act(x, jnp.asarray(u), truth)
+        after, _, _ = act(x, task.remembered(x), jnp.asarray(u), truth)
         state = learn(state, Transition(x, jnp.asarray(u), after))
         x = after
     assert float(jnp.exp(state[:, 0].mean())) == pytest.approx(2.0, rel=0.03)
