@@ -82,7 +82,9 @@ def apart(draws, expected):
     mean, covariance = expected
     deviation = np.sqrt(np.diag(covariance))
     off = np.abs((draws.mean(axis=0) - mean) / deviation).max()
-    return off, np.abs((np.cov(draws, rowvar=False) - covariance) / np.outer(*[deviation] * 2)).max()
+    return off, np.abs(
+        (np.cov(draws, rowvar=False) - covariance) / np.outer(*[deviation] * 2)
+    ).max()
 
 
 def test_the_second_recording_alone_says_something_else():
