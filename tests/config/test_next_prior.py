@@ -213,14 +213,11 @@ def test_parameters_that_do_not_go_together_are_refused(phases, case):
 
 def test_one_name_for_two_numbers_of_one_unit_is_refused(phases):
     first, second, write = phases
-    for values, target in ((first, "damping"), (second, "rest")):
-        values["simulator"]["parameters"]["c"] = {
-            "lower": 0.1, "upper": 1.0, "unit": "N s/m" if target == "damping" else "m",
-            "sets": [target],
-        }  # fmt: skip
-    del first["simulator"]["parameters"]["damping"]
+    first["simulator"]["parameters"]["stiffness"]["sets"] = ["stiffness", "gain"]
     write("first", first)
-    with pytest.raises(PdsimError, match="c is in N s/m there, and in m here"):
+    with pytest.raises(
+        PdsimError, match="stiffness sets stiffness, gain there, and stiffness here"
+    ):
         load_experiment(write("second", second))
 
 
