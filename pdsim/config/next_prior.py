@@ -36,8 +36,9 @@ _WHERE = "simulator.prior_from"
 _DRAWS = 3
 # Least eigenvalue of a correlation that counts as one.
 _DEPENDENT = 1e-10
-# Share of a parameter's draws that may lie beyond its limits here.
-_BEYOND = 0.05
+# Share of a parameter's draws that may lie beyond its limits here; over their width, what counts
+# as rounding of draws on them.
+_BEYOND, _ROUNDING = 0.05, 1e-6
 
 
 def check_next_prior(experiment: "ExperimentConfig", system: "System") -> None:
@@ -111,55 +112,56 @@ def with_next_prior(experiment: "ExperimentConfig", path: str | None) -> "Experi
 
 
 def _fitted(path: str, names: list[str], experiment: "ExperimentConfig") -> JointPriorConfig:
+    """The Gaussian behind the draws, of values or their logarithms as the scales here say."""
     from pdsim.joint_prior import JointPrior
     from pdsim.systems.simulator import build_simulator, evenly
 
     values, _ = finite_draws(path, names)
     _check_draws(path, names, values)
-    space = build_simulator(experiment.simulator).space
-    parameters = [space.parameters[space.names.index(name)] for name in names]
-    logarithmic = np.array([parameter.scale == "log" for parameter in parameters])
-    lower, width = evenly(space, names)
+    entries = [experiment.simulator.parameters[name] for name in names]
+    logarithmic = np.array([entry.scale == "log" for entry in entries])
+    lower, width = evenly(build_simulator(experiment.simulator).space, names)
 
     def coordinates(physical: np.ndarray) -> np.ndarray:
         # A limit of 0 is far out on a log scale.
-        positive = np.log(np.maximum(physical, np.finfo(float).tiny))
-        return (np.where(logarithmic, positive, physical) - lower) / width
+        logarithms = np.log(np.maximum(physical, np.finfo(float).tiny))
+        return (np.where(logarithmic, logarithms, physical) - lower) / width
 
-    if (values[:, logarithmic] <= 0).any():
-        name = next(n for n, v, on in zip(names, values.T, logarithmic, strict=True)
-                    if on and (v <= 0).any())  # fmt: skip
+    for name, entry, column in zip(names, entries, values.T, strict=True):
+        _check_limits(path, name, entry, column)
+    found = read_dataset(path, "posterior")
+    limits = [[found[name].attrs[end] for name in names] for end in ("lower", "upper")]
+    prior = JointPrior.fitted(names, coordinates(values), *map(coordinates, np.array(limits)))
+    log.info("prior of %s: %d draws of %s", ", ".join(names), len(values), path)
+    covariance = np.outer(width, width) * np.array(prior.covariance)
+    return JointPriorConfig(
+        parameters=tuple(names),
+        mean=tuple((lower + width * np.array(prior.mean)).tolist()),
+        covariance=tuple(tuple(row) for row in covariance.tolist()),
+    )
+
+
+def _check_limits(path: str, name: str, entry: ParameterConfig, values: np.ndarray) -> None:
+    """Refuse draws (draw,) that the limits of this experiment do not hold, and tell of a few."""
+    if entry.scale == "log" and (values <= 0).any():
         raise PdsimError(
             f"{path}: {name} has draws that are not positive, and simulator.parameters.{name}."
             "scale is log; write scale: linear"
         )
-    draws = coordinates(values)
-    beyond = ((draws < 0) | (draws > 1)).mean(axis=0)
-    for parameter, column, share in zip(parameters, values.T, beyond, strict=True):
-        told = (
-            f"{share:.0%} of the draws of {parameter.name} are beyond its limits "
-            f"{parameter.lower:g} … {parameter.upper:g} {parameter.unit} (they reach from "
-            f"{column.min():g} to {column.max():g})"
-        )
-        if share > _BEYOND:
-            raise PdsimError(
-                f"{path}: {told}; widen simulator.parameters.{parameter.name}, or leave it out of "
-                "one of the experiments"
-            )
-        if share > 0:
-            log.warning("%s: %s; the prior is cut there", path, told)
-    found = read_dataset(path, "posterior")
-    limits = [coordinates(np.array([found[name].attrs[end] for name in names]))
-              for end in ("lower", "upper")]  # fmt: skip
-    prior = JointPrior.fitted(names, draws, *limits)
-    log.info("prior of %s: %d draws of %s", ", ".join(names), len(draws), path)
-    return JointPriorConfig(
-        parameters=tuple(names),
-        mean=tuple((lower + width * np.array(prior.mean)).tolist()),
-        covariance=tuple(
-            tuple(row) for row in (np.outer(width, width) * np.array(prior.covariance)).tolist()
-        ),
+    rounding = _ROUNDING * (entry.upper - entry.lower)
+    outside = (values < entry.lower - rounding) | (values > entry.upper + rounding)
+    beyond = outside.mean()
+    told = (
+        f"{beyond:.0%} of the draws of {name} are beyond its limits {entry.lower:g} … "
+        f"{entry.upper:g} {entry.unit} (they reach from {values.min():g} to {values.max():g})"
     )
+    if beyond > _BEYOND:
+        raise PdsimError(
+            f"{path}: {told}; widen simulator.parameters.{name}, or leave it out of one of the "
+            "experiments"
+        )
+    if beyond > 0:
+        log.warning("%s: %s; the prior is cut there", path, told)
 
 
 def _check_draws(path: str, names: list[str], values: np.ndarray) -> None:

@@ -262,6 +262,16 @@ def test_draws_beyond_the_limits_are_told_and_many_are_refused(phases, tmp_path,
         resolved(phases, path)
 
 
+def test_draws_on_a_limit_but_for_rounding_are_within(phases, tmp_path, caplog):
+    draws = drawn()
+    draws["stiffness"] = np.minimum(draws["stiffness"] + 9.8, 30.0) * (1 + 1e-9)
+    assert (draws["stiffness"] > 30.0).mean() > 0.2
+    path = write_posterior(tmp_path / "posterior.nc", phases[0], draws)
+    with caplog.at_level(logging.WARNING):
+        resolved(phases, path)
+    assert "beyond its limits" not in caplog.text
+
+
 def test_a_log_scale_needs_positive_draws(phases, tmp_path):
     draws = drawn()
     draws["damping"][3] = 0.0
