@@ -2,7 +2,8 @@
 
 Estimators see only unit coordinates u ∈ [0, 1]^M, one per estimated parameter, so that no
 parameter dominates for its unit (appendix I-C). A ``ParameterSpace`` maps them to physical values,
-linearly or logarithmically, and knows the prior density.
+linearly or logarithmically, and knows the prior density: that of each parameter, or of several at
+once (``pdsim.joint_prior``).
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.stats import norm
+
+from pdsim.joint_prior import JointPrior
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,16 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ParameterSpace:
-    """The estimated parameters, in order, and the values of all the others."""
+    """The estimated parameters, in order, and the values of all the others.
+
+    Attributes:
+        fixed: names and values of the others.
+        joint: prior of some parameters at once, which takes the place of their own.
+    """
 
     parameters: tuple[Parameter, ...]
     fixed: tuple[tuple[str, float], ...] = ()
+    joint: JointPrior | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,6 +108,20 @@ class ParameterSpace:
     @property
     def dimension(self) -> int:
         return len(self.parameters)
+
+    @property
+    def middle(self) -> np.ndarray:
+        """Where one start alone begins, unit coordinates (M,): the middle of box or joint prior."""
+        middle = np.full(self.dimension, 0.5)
+        if self.joint is not None:
+            middle[self._joined] = self.joint.middle
+        return middle
+
+    @property
+    def _joined(self) -> np.ndarray:
+        """Columns of the joint prior's parameters, in its order."""
+        names = () if self.joint is None else self.joint.names
+        return np.array([self.names.index(name) for name in names], int)
 
     def to_physical(self, coordinates: jax.Array) -> jax.Array:
         """Map unit coordinates ``(..., M)`` to physical values of the same shape."""
@@ -125,7 +148,14 @@ class ParameterSpace:
 
         Limits are constraints (Sec. IV-D, IV-E): each estimator keeps them in its own way.
         """
-        terms = [p.log_prior(coordinates[..., i]) for i, p in enumerate(self.parameters)]
+        joined = self._joined
+        terms = [
+            parameter.log_prior(coordinates[..., i])
+            for i, parameter in enumerate(self.parameters)
+            if i not in joined
+        ]
+        if self.joint is not None:
+            terms.append(self.joint.log_density(coordinates[..., joined]))
         return sum(terms, jnp.zeros(coordinates.shape[:-1], coordinates.dtype))
 
     def sobol(self, count: int, seed: int = 0) -> np.ndarray:
@@ -133,25 +163,33 @@ class ParameterSpace:
 
         Every estimator starts from these (appendix I-A). Seed 0 is the plain sequence, as in the
         paper; any other scrambles it, so that the spread over seeds shows what the start matters.
+        A joint prior, which may fill but a sliver of the box, has them where it is.
         """
         # Imported here: scipy.stats takes as long to load as JAX, and most stages need no start.
         from scipy.stats import qmc
 
         exponent = int(np.ceil(np.log2(max(count, 2))))
         sequence = qmc.Sobol(self.dimension, scramble=seed != 0, rng=seed)
-        return sequence.random_base2(exponent)[:count]
+        points = sequence.random_base2(exponent)[:count]
+        if self.joint is not None:
+            points[:, self._joined] = self.joint.spread(points[:, self._joined])
+        return points
 
     def sample_prior(self, count: int, seed: int) -> np.ndarray:
         """Draw from the prior within the limits, unit coordinates, shape ``(count, M)``.
 
-        The inverse of each parameter's cumulative distribution, tabulated on 4097 points.
+        The inverse of each parameter's cumulative distribution, tabulated on 4097 points; those of
+        a joint prior are drawn together.
         """
-        grid = np.linspace(0.0, 1.0, 4097)
-        uniform = np.random.default_rng(seed).uniform(size=(count, self.dimension))
+        grid, random = np.linspace(0.0, 1.0, 4097), np.random.default_rng(seed)
+        uniform = random.uniform(size=(count, self.dimension))
         columns = []
         for i, parameter in enumerate(self.parameters):
             log_density = np.asarray(parameter.log_prior(jnp.asarray(grid)))
             density = np.exp(log_density - log_density.max())
             cumulative = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
             columns.append(np.interp(uniform[:, i], cumulative / cumulative[-1], grid))
-        return np.stack(columns, axis=1)
+        draws = np.stack(columns, axis=1)
+        if self.joint is not None:
+            draws[:, self._joined] = self.joint.sample(count, random)
+        return draws

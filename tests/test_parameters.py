@@ -4,6 +4,8 @@ import pytest
 from scipy import stats
 from scipy.stats import qmc
 
+from pdsim.inference.levenberg_marquardt import prior_precision, prior_slope
+from pdsim.joint_prior import JointPrior
 from pdsim.parameters import Parameter, ParameterSpace
 
 CASES = {
@@ -89,3 +91,89 @@ def test_one_parameter_can_set_several_of_the_system():
     np.testing.assert_allclose(values["length"], [0.5, 5.0])
     np.testing.assert_allclose(values["com_y_1"], [0.5, 5.0])
     assert float(values["gravity"]) == 9.81
+
+
+MEAN, DEVIATION = np.array([0.3, 0.6]), np.array([0.05, 0.08])
+COVARIANCE = np.array([[1.0, -0.7], [-0.7, 1.0]]) * np.outer(DEVIATION, DEVIATION)
+
+
+def joined(mean=MEAN, covariance=COVARIANCE):
+    """Three parameters, of which the last and the first have a joint prior."""
+    parameters = (
+        Parameter("a", 0.5, 5.0, "m"),
+        Parameter("b", 0.1, 10.0, "m", scale="log", prior="uniform"),
+        Parameter("c", 0.1, 10.0, "m", scale="log"),
+    )
+    return ParameterSpace(parameters, joint=JointPrior.of(("c", "a"), mean, covariance))
+
+
+def test_a_joint_prior_is_a_gaussian_beside_the_others_own_priors():
+    space, u = joined(), np.random.default_rng(0).uniform(size=(20, 3))
+    expected = stats.multivariate_normal(MEAN, COVARIANCE).logpdf(u[:, [2, 0]])
+    expected += np.asarray(space.parameters[1].log_prior(jnp.asarray(u[:, 1])))
+    np.testing.assert_allclose(space.log_prior(jnp.asarray(u)), expected, rtol=1e-12)
+
+
+def test_slope_and_precision_of_a_joint_prior_are_finite_differences():
+    space, u, step = joined(), np.array([0.4, 0.7, 0.35]), 1e-5
+
+    def log_prior(x):
+        return float(space.log_prior(jnp.asarray(x)))
+
+    def slope(x):
+        moves = step * np.eye(3)
+        return np.array([log_prior(x + m) - log_prior(x - m) for m in moves]) / (2 * step)
+
+    found = prior_slope(space, jnp.asarray(u)[None])[0]
+    np.testing.assert_allclose(found, slope(u), rtol=1e-7)
+    curvature = [(slope(u + m) - slope(u - m)) / (2 * step) for m in step * np.eye(3)]
+    found = np.asarray(prior_precision(space, jnp.asarray(u)[None]))[0]
+    np.testing.assert_allclose(found, -np.array(curvature), atol=1e-3 * np.abs(found).max())
+    np.testing.assert_allclose(found[np.ix_([2, 0], [2, 0])], np.linalg.inv(COVARIANCE), rtol=1e-9)
+
+
+def test_a_precision_has_the_least_value_asked_for_and_no_negative_one():
+    """A half-Cauchy prior has curvature of either sign."""
+    cauchy = Parameter("q", 0.02, 200.0, "m", "log", "half_cauchy", median=2.0)
+    space, x = ParameterSpace((cauchy,)), jnp.array([[0.1], [0.5], [0.9]])
+    curvature = -np.asarray([stats_curvature(cauchy, u) for u in (0.1, 0.5, 0.9)])
+    found = np.asarray(prior_precision(space, x))[:, 0, 0]
+    np.testing.assert_allclose(found, np.maximum(curvature, 0), rtol=1e-4, atol=1e-6)
+    assert np.asarray(prior_precision(space, x, least=12.0)).min() >= 12.0
+
+
+def stats_curvature(parameter, u, step=1e-4):
+    values = [float(parameter.log_prior(jnp.asarray(u + move))) for move in (-step, 0, step)]
+    return (values[0] - 2 * values[1] + values[2]) / step**2
+
+
+def test_draws_of_a_joint_prior_have_its_moments_and_stay_inside():
+    space = joined()
+    draws = space.sample_prior(4000, seed=3)
+    pair = draws[:, [2, 0]]
+    # Four standard errors of 4000 draws.
+    assert np.abs((pair.mean(axis=0) - MEAN) / DEVIATION).max() < 4 / np.sqrt(4000)
+    found = np.cov(pair, rowvar=False) / np.outer(DEVIATION, DEVIATION)
+    assert np.abs(found - COVARIANCE / np.outer(DEVIATION, DEVIATION)).max() < 0.09
+    alone = ParameterSpace(space.parameters).sample_prior(4000, seed=3)
+    np.testing.assert_array_equal(draws[:, 1], alone[:, 1])
+    cut = joined(np.array([-0.1, 1.05])).sample_prior(500, seed=3)
+    assert cut.min() >= 0
+    assert cut.max() <= 1
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_starts_are_where_the_joint_prior_is(seed):
+    space = joined()
+    points = space.sobol(256, seed)
+    plain = ParameterSpace(space.parameters).sobol(256, seed)
+    np.testing.assert_array_equal(points[:, 1], plain[:, 1])
+    pair = points[:, [2, 0]]
+    assert np.abs((pair.mean(axis=0) - MEAN) / DEVIATION).max() < 0.1
+    found = np.cov(pair, rowvar=False) / np.outer(DEVIATION, DEVIATION)
+    assert np.abs(found - COVARIANCE / np.outer(DEVIATION, DEVIATION)).max() < 0.1
+    assert np.abs((pair - MEAN) / DEVIATION).max() < 5
+    np.testing.assert_allclose(space.middle, [0.6, 0.5, 0.3])
+    outside = joined(np.array([-0.1, 0.6]))
+    assert outside.middle[2] == 0.01
+    assert 0 <= outside.sobol(64).min() < outside.sobol(64).max() <= 1

@@ -47,6 +47,14 @@ def _simulating(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _believing(parser: argparse.ArgumentParser) -> None:
+    """Of verbs that simulate and look at the prior."""
+    _simulating(parser)
+    parser.add_argument(
+        "--prior-from", metavar="FILE", help="posterior that simulator.prior_from asks for"
+    )
+
+
 def _run(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument(
         "--run", required=required, help="name of a run; default names: <method>_<shooting>"
@@ -277,7 +285,7 @@ def parser() -> argparse.ArgumentParser:
     _files(p, "output")
 
     p = verb("infer", "Trajectories to a posterior, with one estimator.")
-    _simulating(p)
+    _believing(p)
     _run(p)
     _budget(p)
     _files(p, "trajectories", "output")
@@ -290,7 +298,7 @@ def parser() -> argparse.ArgumentParser:
     )
 
     p = verb("training-set", "Simulate parameters from the prior, for BayesSim to learn from.")
-    _simulating(p)
+    _believing(p)
     _budget(p)
     _files(p, "trajectories", "output")
 
@@ -307,7 +315,7 @@ def parser() -> argparse.ArgumentParser:
     _files(p, "statistics", "output")
 
     p = verb("condition", "A trained density and the recording to a posterior.")
-    _simulating(p)
+    _believing(p)
     _run(p)
     _budget(p)
     _files(p, "trajectories", "statistics", "trained", "output")
@@ -352,12 +360,12 @@ def parser() -> argparse.ArgumentParser:
     where.add_argument("--table-3", metavar="STEM", help="BayesSim's table alone, without suffix")
 
     p = verb("tune", "Search an estimator's settings on the training recordings alone.")
-    _simulating(p)
+    _believing(p)
     p.add_argument("--run", required=True, help="name of a run that has something to search")
     _files(p, "trajectories", "output")
 
     p = verb("calibrate", "Rank true parameters among an estimator's draws, over many data sets.")
-    _simulating(p)
+    _believing(p)
     p.add_argument("--run", required=True, help="name of a run with single or marginal shooting")
     _files(p, "trajectories", "output")
 

@@ -415,10 +415,13 @@ def _execute(a: argparse.Namespace) -> int | None:
         return None
     from pdsim.config.earlier import with_earlier
     from pdsim.config.experiment import load_experiment
+    from pdsim.config.next_prior import with_next_prior
 
     experiment = load_experiment(a.experiment)
     if hasattr(a, "fixed_from") and _simulates(a):
         experiment = with_earlier(experiment, a.fixed_from)
+    if hasattr(a, "prior_from"):
+        experiment = with_next_prior(experiment, a.prior_from)
     _OF_AN_EXPERIMENT[a.verb](a, experiment)
     return None
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pdsim.config.earlier import check_earlier
+from pdsim.config.next_prior import check_next_prior
 from pdsim.runtime.errors import PdsimError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def check_consistency(experiment: "ExperimentConfig") -> None:
     system, recording, source = experiment.system(), experiment.recording, experiment.source
     check_parameters(experiment.simulator, system)
     check_earlier(experiment, system)
+    check_next_prior(experiment, system)
     source.check(recording, system)
     noise = experiment.likelihood.noise
     observed = set(source.channels(recording, system))

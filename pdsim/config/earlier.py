@@ -2,14 +2,15 @@
 
 ``simulator.fixed_from``: an experiment in two phases first estimates some numbers of a robot, then
 others with the first held at what was found. The first posterior is a file; every stage that
-simulates the second phase is given it (``--fixed-from``). ``prior_from`` of a controller: its
-belief starts from the posterior (``--prior-from``, ``pdsim.control.prior``).
+simulates the second phase is given it (``--fixed-from``). With ``simulator.prior_from`` it is the
+prior of the second phase instead (``pdsim.config.next_prior``), and with ``prior_from`` of a
+controller the start of its belief (``pdsim.control.prior``).
 """
 
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -119,18 +120,32 @@ def with_earlier(experiment: "ExperimentConfig", path: str | None) -> "Experimen
         PdsimError: a file is missing, or of another run, or its names do not match.
     """
     earlier = experiment.simulator.fixed_from
-    if earlier is None:
-        if path is not None:
-            raise PdsimError(f"--fixed-from is given, but the experiment has no {_WHERE}")
+    check_given(path, earlier, _WHERE)
+    if earlier is None or path is None:
         return experiment
-    if path is None:
+    fixed = experiment.simulator.fixed | _found(earlier, path, experiment)
+    return with_simulator(experiment, fixed=fixed, fixed_from=None)
+
+
+def check_given(path: str | None, earlier: PosteriorOf | None, where: str) -> None:
+    """Refuse a posterior file that is not asked for, and the want of one that is.
+
+    Args:
+        where: key that asks; the option of the command line is called as its last part.
+    """
+    option = f"--{where.rpartition('.')[2].replace('_', '-')}"
+    if earlier is None and path is not None:
+        raise PdsimError(f"{option} is given, but the experiment has no {where}")
+    if earlier is not None and path is None:
         raise PdsimError(
-            f"--fixed-from is missing: {_WHERE} asks for the posterior.nc of run {earlier.run}, "
+            f"{option} is missing: {where} asks for the posterior.nc of run {earlier.run}, "
             f"seed {earlier.seed}, of experiment {earlier.experiment}"
         )
-    values = _found(earlier, path, experiment)
-    fixed = experiment.simulator.fixed | values
-    simulator = experiment.simulator.model_copy(update={"fixed": fixed, "fixed_from": None})
+
+
+def with_simulator(experiment: "ExperimentConfig", **changes: Any) -> "ExperimentConfig":
+    """The experiment with other values in its section ``simulator``."""
+    simulator = experiment.simulator.model_copy(update=changes)
     resolved = experiment.model_copy(update={"simulator": simulator})
     resolved._folder = experiment.folder
     return resolved
@@ -138,11 +153,31 @@ def with_earlier(experiment: "ExperimentConfig", path: str | None) -> "Experimen
 
 def _found(earlier: FixedFrom, path: str, experiment: "ExperimentConfig") -> dict[str, float]:
     check_run(path, earlier, _WHERE)
-    entries = json.loads(read_dataset(path).attrs["config"])["simulator"]["parameters"]
-    parameters = {name: ParameterConfig.model_validate(entry) for name, entry in entries.items()}
+    parameters = estimated(path)
     targets = _targets(experiment.simulator, parameters, experiment.system())
     values = chosen_draw(path, parameters, earlier.draw)
     return {target: value for name, value in values.items() for target in targets[name]}
+
+
+def estimated(path: str) -> dict[str, ParameterConfig]:
+    """The parameters of a posterior file, as its own experiment had them."""
+    entries = json.loads(read_dataset(path).attrs["config"])["simulator"]["parameters"]
+    return {name: ParameterConfig.model_validate(entry) for name, entry in entries.items()}
+
+
+def finite_draws(path: str, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Draws with a finite roll-out (draw, n), physical units, and their log densities (draw,).
+
+    Raises:
+        PdsimError: there is none.
+    """
+    posterior, stats = read_dataset(path, "posterior"), read_dataset(path, "sample_stats")
+    draws = np.stack([posterior[name].values.ravel() for name in names], axis=1)
+    density = (stats["log_likelihood"] + stats["log_prior"]).values.ravel()
+    kept = np.isfinite(density) & ~stats["diverging"].values.ravel().astype(bool)
+    if not kept.any():
+        raise PdsimError(f"{path}: no draw has a finite roll-out, so there is none to take")
+    return draws[kept], density[kept]
 
 
 def chosen_draw(path: str, names: Iterable[str], draw: str) -> dict[str, float]:
@@ -151,13 +186,7 @@ def chosen_draw(path: str, names: Iterable[str], draw: str) -> dict[str, float]:
     Raises:
         PdsimError: no draw has a finite roll-out.
     """
-    posterior, stats = read_dataset(path, "posterior"), read_dataset(path, "sample_stats")
-    draws = {name: posterior[name].values.ravel() for name in names}
-    density = (stats["log_likelihood"] + stats["log_prior"]).values.ravel()
-    kept = np.isfinite(density) & ~stats["diverging"].values.ravel().astype(bool)
-    if not kept.any():
-        raise PdsimError(f"{path}: no draw has a finite roll-out, so there is none to take")
-    if draw == "mean":
-        return {name: float(values[kept].mean()) for name, values in draws.items()}
-    best = int(np.argmax(np.where(kept, density, -np.inf)))
-    return {name: float(values[best]) for name, values in draws.items()}
+    names = list(names)
+    draws, density = finite_draws(path, names)
+    values = draws.mean(axis=0) if draw == "mean" else draws[np.argmax(density)]
+    return dict(zip(names, values.tolist(), strict=True))

@@ -135,7 +135,8 @@ class LeastSquares(Stepwise):
         count, m = self.settings.start_count, problem.space.dimension
         position = sobol_particles(problem, count, seed)
         if count == 1:
-            position = position._replace(parameters=jnp.full_like(position.parameters, 0.5))
+            middle = jnp.asarray(problem.space.middle, position.parameters.dtype)[None]
+            position = position._replace(parameters=middle)
         x, shooting = position
         _, trajectories, gaps, states = shooting.shape
         model = Quadratic(
@@ -167,9 +168,8 @@ class LeastSquares(Stepwise):
         )
 
         slope = prior_slope(space, x)
-        precision = jnp.maximum(prior_precision(space, x), 0.0) + _OPEN_PRECISION
-        diagonal = precision[..., None] * jnp.eye(x.shape[1], dtype=x.dtype)
-        score, information = slope - form.slope, form.information + diagonal
+        precision = prior_precision(space, x) + _OPEN_PRECISION * jnp.eye(x.shape[1], dtype=x.dtype)
+        score, information = slope - form.slope, form.information + precision
         before = form.lagrangian - space.log_prior(x)
         # Were there no limits ahead: what a step inside the box gains is no more.
         newton = damped_step(
@@ -188,7 +188,7 @@ class LeastSquares(Stepwise):
         phi = slope - damped.slope
         change = damped_step(
             phi,
-            damped.information + diagonal,
+            damped.information + precision,
             state.damping,
             held=room_ahead(x, phi) <= 0,
             lowest=-x,

@@ -36,11 +36,15 @@ def prior_slope(space, x: jax.Array) -> jax.Array:
     return jax.grad(lambda x: space.log_prior(x).sum())(x)
 
 
-def prior_precision(space, x: jax.Array) -> jax.Array:
-    """Curvature of the log prior at unit coordinates, sign changed, (particle, M)."""
-    # Parameters are independent: the derivative along (1, …, 1) is the diagonal.
-    _, curvature = jax.jvp(lambda x: prior_slope(space, x), (x,), (jnp.ones_like(x),))
-    return -curvature
+def prior_precision(space, x: jax.Array, least: float = 0.0) -> jax.Array:
+    """Curvature of the log prior at unit coordinates, sign changed, (particle, M, M).
+
+    Args:
+        least: along every direction; a density that is no Gaussian may have less.
+    """
+    curvature = jax.vmap(jax.hessian(space.log_prior))(x)
+    values, axes = jnp.linalg.eigh(-curvature)
+    return (axes * jnp.maximum(values, least)[..., None, :]) @ jnp.swapaxes(axes, -1, -2)
 
 
 def room_ahead(x: jax.Array, phi: jax.Array) -> jax.Array:

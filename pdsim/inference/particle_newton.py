@@ -114,18 +114,18 @@ class GaussNewton(Stepwise):
 
         # To the recordings' quadratic form comes the prior's; to their features, the box.
         centre = jnp.full((1, m), 0.5, x.dtype)
-        precision = jnp.maximum(prior_precision(space, centre)[0], _BOX_PRECISION)
+        precision = prior_precision(space, centre, least=_BOX_PRECISION)[0]
         score = prior_slope(space, x) - form.slope
-        information = form.information + precision * jnp.eye(m, dtype=x.dtype)
+        information = form.information + precision
         # As in the likelihood, n trajectories count n times in a product, once in a mixture.
         shorter = jnp.sqrt(linear.weights.mean())
-        root = jnp.sqrt(precision)
+        root = jnp.linalg.cholesky(precision).T
         phi, bandwidth = stein_direction_of_features(
-            jnp.concatenate([shorter * form.features, root * x], axis=1),
+            jnp.concatenate([shorter * form.features, x @ root.T], axis=1),
             jnp.concatenate(
                 [
                     shorter * form.feature_slopes,
-                    jnp.broadcast_to(jnp.diag(root), (len(x), m, m)),
+                    jnp.broadcast_to(root, (len(x), m, m)),
                 ],
                 axis=1,
             ),

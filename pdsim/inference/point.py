@@ -42,7 +42,7 @@ def first_point(space: ParameterSpace, start: Mapping[str, float]) -> jax.Array:
         raise PdsimError(
             f"settings.start.{strange[0]}: no such parameter; there are: {', '.join(space.names)}"
         )
-    middle = np.asarray(space.to_physical(jnp.full(space.dimension, 0.5)))
+    middle = np.asarray(space.to_physical(jnp.asarray(space.middle)))
     values = [start.get(name, float(at)) for name, at in zip(space.names, middle, strict=True)]
     x = space.to_coordinates(jnp.asarray(values))
     for name, value, u in zip(space.names, values, np.asarray(x), strict=True):
@@ -67,7 +67,7 @@ def information(problem: Problem, x: jax.Array) -> jax.Array:
     linear = linear_model(problem, x)
     slopes = linear.residual_parameters[0]
     own = jnp.einsum("n,nwki,nwkj->ij", linear.weights[0], slopes, slopes)
-    return own + jnp.diag(jnp.maximum(prior_precision(problem.space, x[None])[0], 0.0))
+    return own + prior_precision(problem.space, x[None])[0]
 
 
 def covariance_of(space: ParameterSpace, x: jax.Array, information: np.ndarray) -> np.ndarray:

@@ -24,6 +24,7 @@ import numpy as np
 from pdsim.inference import importance
 from pdsim.inference.estimator import Done, Independent, Info, affordable, summarise
 from pdsim.inference.importance import Mixture
+from pdsim.inference.levenberg_marquardt import prior_precision
 from pdsim.inference.particle_newton import GaussNewton
 from pdsim.inference.target import Target, covariance_in_logits
 from pdsim.likelihood.problem import Position, Problem
@@ -226,10 +227,11 @@ def _reweightable(problem: Problem) -> bool:
 
 @jax.jit
 def _expanded(problem: Problem, position: Position) -> jax.Array:
-    """Gauss and Newton's information at particles, (particle, M, M)."""
+    """Gauss and Newton's information at particles, the prior's included, (particle, M, M)."""
     slopes = problem.linearise(position).residual_parameters
     slopes = slopes.reshape(len(slopes), -1, slopes.shape[-1])
-    return jnp.einsum("pki,pkj->pij", slopes, slopes)
+    own = jnp.einsum("pki,pkj->pij", slopes, slopes)
+    return own + prior_precision(problem.space, position.parameters)
 
 
 def _first_proposal(problem: Problem, target: Target, position: Position) -> Mixture:

@@ -82,15 +82,15 @@ class Target:
         return value, Evaluation(log_likelihood, largest_defect(defects))
 
     def starts(self, count: int, seed: int) -> np.ndarray:
-        """Vectors to start from (count, dimension): the centre for one, else Sobol points.
+        """Vectors to start from (count, dimension): the middle for one, else Sobol points.
 
         Shooting variables of several starts are scattered by σ_def about the smoothed recording.
         """
-        parameters = self.problem.space.dimension
-        if count == 1:
-            return np.zeros((1, self.dimension))
-        coordinates = np.clip(self.problem.space.sobol(count, seed), _MARGIN, 1 - _MARGIN)
-        offsets = np.random.default_rng(seed).normal(size=(count, self.dimension - parameters))
+        space = self.problem.space
+        gaps = self.dimension - space.dimension
+        points = space.middle[None] if count == 1 else space.sobol(count, seed)
+        coordinates = np.clip(points, _MARGIN, 1 - _MARGIN)
+        offsets = np.random.default_rng(seed).normal(size=(count, gaps)) * (count > 1)
         return np.concatenate([np.log(coordinates / (1 - coordinates)), offsets], axis=1)
 
 

@@ -59,7 +59,7 @@ def truncated_gaussian(
     found, tried, most = 0, 0, _MOST_PROPOSALS * count
     size = min(max(2 * count, 100), _BATCH)
     while found < count and tried < most:
-        z, weight = tilted.propose(size, random)
+        z, weight = tilted.propose(random.uniform(size=(len(mean), size)))
         chosen = z[np.log(random.uniform(size=size)) < weight - tilted.largest]
         accepted.append(chosen)
         proposed.append((z, weight))
@@ -81,6 +81,29 @@ def truncated_gaussian(
         )
         z = z[random.choice(len(z), count, p=weight / weight.sum())]
     # Rounding must not carry a draw across a face.
+    return np.clip(mean + tilted.restore(z), lower, upper)
+
+
+def spread_gaussian(
+    mean: np.ndarray,
+    covariance: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    points: np.ndarray,
+) -> np.ndarray:
+    """Carry points of the unit box, as Sobol's, to where N(mean, covariance) is in its own box.
+
+    Each coordinate is a quantile given those drawn before it, which cover the Gaussian evenly; but
+    for its cut they would have its distribution.
+
+    Args:
+        points: (count, D), 0 to 1.
+
+    Returns:
+        (count, D), between ``lower`` and ``upper``.
+    """
+    tilted = _Tilted.build(covariance, lower - mean, upper - mean)
+    z, _ = tilted.propose(points.T)
     return np.clip(mean + tilted.restore(z), lower, upper)
 
 
@@ -118,13 +141,18 @@ class _Tilted(NamedTuple):
         shift, largest = _saddle(factor, lower, upper, inside)
         return cls(order, deviation, factor, lower, upper, shift, largest)
 
-    def propose(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return z (count, D) and log weights (count,)."""
+    def propose(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return z (count, D) and log weights (count,).
+
+        Args:
+            levels: of each coordinate's distribution, in the order drawn, (D, count).
+        """
+        count = levels.shape[1]
         z, weight = np.zeros((count, len(self.order))), np.zeros(count)
         for k, shift in enumerate(self.shift):
             before = z[:, :k] @ self.factor[k, :k] + shift
             low, high = self.lower[k] - before, self.upper[k] - before
-            z[:, k] = shift + _standard(low, high, random.uniform(size=count))
+            z[:, k] = shift + _standard(low, high, levels[k])
             weight += _moments(low, high).chance + 0.5 * shift**2 - shift * z[:, k]
         return z, weight
 

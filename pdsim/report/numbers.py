@@ -9,6 +9,7 @@ import pandas as pd
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.runtime.files import read_dataset
+from pdsim.systems.config import SimulatorConfig
 from pdsim.tables.layout import medians, number
 from pdsim.tables.verdicts import DETERMINED
 
@@ -86,6 +87,17 @@ def _width(draws: np.ndarray) -> np.ndarray:
 def prior_draws(path: str, space: ParameterSpace) -> np.ndarray | None:
     """Draws of the prior in a posterior file, (draw, M) physical values; None if it has none."""
     return read_draws(path, space, "prior") if _has(path, "prior") else None
+
+
+def next_prior_text(simulator: SimulatorConfig) -> str:
+    """Tell whose posterior the prior is; empty where it is none."""
+    earlier = simulator.prior_from
+    if earlier is None:
+        return ""
+    return (
+        f"What was sought in {earlier.experiment} too has the posterior of its run {earlier.run}, "
+        f"seed {earlier.seed}, as its prior: a width over the prior's is what is left of that."
+    )
 
 
 def _has(path: str, group: str) -> bool:

@@ -18,6 +18,7 @@ from pdsim.metrics.long_format import read_metrics
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.report.numbers import (
+    next_prior_text,
     noise_text,
     parameter_lines,
     prior_draws,
@@ -82,6 +83,7 @@ def write_report(
         "truth_known": truth is not None,
         "frame_time": float(data.attrs["frame_time"]),
         "settings": _setting_lines(options),
+        "next_prior": next_prior_text(options.simulator),
         "posteriors": [
             {
                 "label": f"{whose(root).label}, seed {root['seed']}",

@@ -2,9 +2,11 @@
 
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from pdsim import registry
+from pdsim.config.messages import close_name
 from pdsim.config.section import Count, Name, Positive, Section
 from pdsim.systems.integrators import INTEGRATORS
 
@@ -91,6 +93,45 @@ class FixedFrom(PosteriorOf):
     )
 
 
+class JointPriorConfig(Section):
+    """A Gaussian over several parameters at once, in place of priors of their own; limits cut it.
+
+    Of each value, or of its natural logarithm where the parameter's scale is log: so it means the
+    same whatever the limits are.
+    """
+
+    parameters: tuple[Name, ...] = Field(min_length=1, description="the parameters, in its order")
+    mean: tuple[float, ...] = Field(
+        description="of each value in its unit, or of the natural logarithm on a log scale"
+    )
+    covariance: tuple[tuple[float, ...], ...] = Field(
+        description="of the same: a row for each parameter, in its order"
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> "JointPriorConfig":
+        count = len(self.parameters)
+        if len(set(self.parameters)) < count:
+            raise ValueError("parameters: one is there twice; name each once")
+        if len(self.mean) != count or {len(row) for row in (self.covariance, *self.covariance)} != {
+            count
+        }:
+            raise ValueError(
+                f"mean needs {count} values and covariance {count} rows of {count}, one for each "
+                "of parameters"
+            )
+        matrix = np.array(self.covariance)
+        scale = np.sqrt(np.maximum(np.diag(matrix), np.finfo(float).tiny))
+        correlation = matrix / np.outer(scale, scale)
+        if not np.allclose(correlation, correlation.T, rtol=0, atol=1e-9):
+            raise ValueError("covariance: is not symmetric; entry i, j must be entry j, i")
+        if not np.linalg.eigvalsh(correlation)[0] > np.finfo(float).eps * count:
+            raise ValueError(
+                "covariance: is not positive definite; leave out a parameter that others determine"
+            )
+        return self
+
+
 class SingleConfig(Section):
     """A model's own parameters, where combinations of them are estimated.
 
@@ -122,6 +163,14 @@ class SimulatorConfig(SystemChoice):
     fixed_from: FixedFrom | None = Field(
         None, description="more of them, from a posterior of an earlier experiment"
     )
+    prior_from: PosteriorOf | None = Field(
+        None,
+        description="the posterior of an earlier experiment is the prior of the parameters that "
+        "are sought in both, together: a Gaussian fitted to its draws",
+    )
+    joint_prior: JointPriorConfig | None = Field(
+        None, description="a correlated Gaussian prior that is known; prior_from puts its own here"
+    )
     single: SingleConfig | None = Field(
         None,
         description="masses and other single parameters that are drawn afterwards, where the "
@@ -133,6 +182,20 @@ class SimulatorConfig(SystemChoice):
         taken = [name for name in self.parameters if name in _RESERVED]
         if taken:
             raise ValueError(f"a parameter cannot be called {taken[0]!r}; choose another name")
+        if self.joint_prior is None:
+            return self
+        if self.prior_from is not None:
+            raise ValueError("joint_prior and prior_from are both given; leave one of them out")
+        for name in self.joint_prior.parameters:
+            if name not in self.parameters:
+                raise ValueError(
+                    f"joint_prior.parameters: {name!r} is not estimated"
+                    f"{close_name(name, self.parameters)}"
+                )
+            if self.parameters[name].prior is not None:
+                raise ValueError(
+                    f"parameters.{name}.prior: joint_prior takes its place; leave one of them out"
+                )
         return self
 
     @property

@@ -1,16 +1,25 @@
 """From the config's simulator section to a system and its parameter space."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+import numpy as np
 from pydantic import ValidationError
 
 from pdsim import registry
 from pdsim.config.messages import close_name, explain
+from pdsim.joint_prior import JointPrior
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.runtime.errors import PdsimError
-from pdsim.systems.config import ParameterConfig, SimulatorConfig, SingleConfig, SystemChoice
+from pdsim.systems.config import (
+    JointPriorConfig,
+    ParameterConfig,
+    SimulatorConfig,
+    SingleConfig,
+    SystemChoice,
+)
 from pdsim.systems.integrators import DAMPED, INTEGRATORS
 from pdsim.systems.ridge import Ridge, single_names
 from pdsim.systems.system import ContinuousSystem, System
@@ -96,6 +105,8 @@ def build_simulator(config: SimulatorConfig) -> Simulator:
     """Return the system and the space of its estimated and fixed parameters."""
     system = build_system(config)
     space = _space(config.parameters, config.fixed, system)
+    if config.joint_prior is not None:
+        space = replace(space, joint=_joint(config.joint_prior, space))
     return Simulator(system.with_constants(dict(space.fixed)), space, config.substeps)
 
 
@@ -154,6 +165,22 @@ def _space(
         if name not in estimated
     )
     return ParameterSpace(tuple(parameters), others)
+
+
+def _joint(config: JointPriorConfig, space: ParameterSpace) -> JointPrior:
+    """From values or their logarithms to unit coordinates, which run evenly over the same."""
+    lower, width = evenly(space, config.parameters)
+    covariance = np.array(config.covariance) / np.outer(width, width)
+    return JointPrior.of(config.parameters, (np.array(config.mean) - lower) / width, covariance)
+
+
+def evenly(space: ParameterSpace, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Lower limit and width of some parameters: of values, or of logarithms on a log scale."""
+    chosen = [space.parameters[space.names.index(name)] for name in names]
+    limits = np.array(
+        [np.log([p.lower, p.upper]) if p.scale == "log" else [p.lower, p.upper] for p in chosen]
+    )
+    return limits[:, 0], limits[:, 1] - limits[:, 0]
 
 
 def check_parameters(config: SimulatorConfig, system: System) -> None:

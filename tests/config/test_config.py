@@ -28,6 +28,7 @@ EXPERIMENTS = (
     "panda_log",
     "panda_box_empty",
     "panda_box_weights",
+    "panda_box_weights_joint",
     "loop_exact",
     "loop_exact_6",
     "loop_realistic",

@@ -17,6 +17,7 @@ from pdsim.report.numbers import noise_text, parameter_lines, prior_draws
 from pdsim.report.trust import trust_lines
 from pdsim.runtime.files import write_dataset
 from pdsim.stages.report import _optimum_summary, write_report
+from pdsim.systems.config import PosteriorOf
 
 
 class Page(HTMLParser):
@@ -110,6 +111,14 @@ def test_the_report_names_where_recordings_come_from(held_out, written):
     assert "training shake 0 20:80 raw/<0>.csv 0000000000000000…" in text
     assert "held out shake 2 wide_$wing 20:65 raw/<0>.csv" in text
     assert "0.02 s between frames (50 Hz)" in text
+
+
+def test_the_report_says_whose_posterior_the_prior_is(held_out, written):
+    earlier = PosteriorOf(experiment="swings", run="nuts_marginal", seed=2)
+    simulator = SECTIONS["simulator"].model_copy(update={"prior_from": earlier})
+    text = written(held_out, simulator=simulator)
+    said = "sought in swings too has the posterior of its run nuts_marginal, seed 2, as its prior"
+    assert said in text
 
 
 def test_combinations_are_shown_where_the_system_knows_them(held_out, written):

@@ -72,8 +72,9 @@ class GaussianProblem:
         )
 
 
-def gaussian(mean, covariance) -> GaussianProblem:
-    space = ParameterSpace(tuple(Parameter(f"p{i}", 0.0, 1.0, "-") for i in range(len(mean))))
+def gaussian(mean, covariance, joint=None) -> GaussianProblem:
+    parameters = tuple(Parameter(f"p{i}", 0.0, 1.0, "-") for i in range(len(mean)))
+    space = ParameterSpace(parameters, joint=joint)
     return GaussianProblem(jnp.asarray(mean), jnp.asarray(np.linalg.inv(covariance)), space)
 
 

@@ -10,18 +10,39 @@ from inference.targets import CONVERGING, ESTIMATORS, ChainProblem, build, gauss
 from scipy import stats
 
 from pdsim.inference.runner import run
+from pdsim.joint_prior import JointPrior
 from pdsim.parameters import Parameter, ParameterSpace
 
 DEVIATION = np.array([0.05, 0.08])
 CORRELATION = np.array([[1.0, 0.6], [0.6, 1.0]])
 MEAN = np.array([0.55, 0.4])
-INSIDE = gaussian(MEAN, CORRELATION * np.outer(DEVIATION, DEVIATION))
+COVARIANCE = CORRELATION * np.outer(DEVIATION, DEVIATION)
+INSIDE = gaussian(MEAN, COVARIANCE)
+
+
+def with_prior():
+    """The same posterior, whose correlation is all of its prior.
+
+    Information adds up: the likelihood's is what the prior's lacks, twice as wide and upright.
+    """
+    deviation = np.array([0.1, 0.2])
+    correlation = np.array([[1.0, 0.9], [0.9, 1.0]])
+    prior, mean = correlation * np.outer(deviation, deviation), np.array([0.65, 0.45])
+    covariance = np.linalg.inv(np.linalg.inv(COVARIANCE) - np.linalg.inv(prior))
+    assert abs(covariance[0, 1]) < 0.05 * np.sqrt(np.prod(np.diag(covariance)))
+    pull = np.linalg.inv(COVARIANCE) @ MEAN - np.linalg.inv(prior) @ mean
+    # In another order than the space has them.
+    joint = JointPrior.of(("p1", "p0"), mean[::-1], prior[::-1, ::-1])
+    return gaussian(covariance @ pull, covariance, joint)
+
+
 MEASURED = np.array([0.42, 0.55, 0.47, 0.60, 0.52, 0.50])
 CHAIN = ChainProblem(
     jnp.asarray(MEASURED), jnp.asarray(0.1), ParameterSpace((Parameter("x", 0.0, 1.0, "-"),))
 )
 PROBLEMS = {
     "inside": INSIDE,
+    "prior": with_prior(),
     "cut": gaussian([1.0, 0.4], np.diag(np.array([0.1, 0.08]) ** 2)),
     "outside": gaussian([1.5, 0.5], np.diag([0.01**2, 0.1**2])),
     "chain": CHAIN,
@@ -65,10 +86,11 @@ def solved(method, name):
     return x, result, estimator, problem
 
 
+@pytest.mark.parametrize("name", ["inside", "prior"])
 @pytest.mark.parametrize("method", ESTIMATORS)
-def test_gaussian_inside_the_box(method):
+def test_gaussian_inside_the_box(method, name):
     """Mean within 0.1 σ and covariance within 15 %: three standard errors of a thousand draws."""
-    x, *_ = solved(method, "inside")
+    x, *_ = solved(method, name)
     assert np.abs((x.mean(axis=0) - MEAN) / DEVIATION).max() < 0.1
     found = np.cov(x, rowvar=False) / np.outer(DEVIATION, DEVIATION)
     assert np.abs(found - CORRELATION).max() < 0.15

@@ -5,6 +5,7 @@ import pytest
 from inference.targets import POINTS, build, gaussian
 
 from pdsim.inference.runner import run
+from pdsim.joint_prior import JointPrior
 from pdsim.runtime.errors import PdsimError
 
 MEAN = np.array([0.4, 0.7])
@@ -15,8 +16,8 @@ SETTINGS = {
 }
 
 
-def result_of(method, **settings):
-    problem = gaussian(MEAN, COVARIANCE)
+def result_of(method, joint=None, **settings):
+    problem = gaussian(MEAN, COVARIANCE, joint)
     chosen = SETTINGS[method] | {"start": {"p0": 0.9, "p1": 0.2}} | settings
     estimator = build(method, particles=40, iterations=100, settings=chosen)
     return estimator, problem, run(estimator, problem, seed=0, chunk_size=10, report=False)
@@ -35,6 +36,22 @@ def test_the_point_is_the_optimum_and_its_covariance_the_curvature(method):
     # Least squares adds the precision of a direction that is open.
     np.testing.assert_allclose(found, COVARIANCE, rtol=2e-3)
     np.testing.assert_allclose(told["deviation"], np.sqrt(np.diag(COVARIANCE)), rtol=1e-3)
+
+
+@pytest.mark.parametrize("method", POINTS)
+def test_a_joint_prior_adds_its_information(method):
+    mean, covariance = np.array([0.6, 0.5]), np.array([[0.04, -0.02], [-0.02, 0.03]])
+    prior = JointPrior.of(("p0", "p1"), mean, covariance)
+    estimator, problem, result = result_of(method, joint=prior, start={})
+    own, other = np.linalg.inv(COVARIANCE), np.linalg.inv(covariance)
+    both = np.linalg.inv(own + other)
+    told = estimator.convergence(problem, result.state)
+    np.testing.assert_allclose(told["optimum"], both @ (own @ MEAN + other @ mean), atol=1e-6)
+    found = np.stack([told["covariance_p0"], told["covariance_p1"]])
+    np.testing.assert_allclose(found, both, rtol=2e-3)
+    # It begins where the prior is, and not in the middle of the box.
+    first = [result.history[f"at_{name}"][0] for name in ("p0", "p1")]
+    np.testing.assert_allclose(first, mean)
 
 
 @pytest.mark.parametrize("method", POINTS)

@@ -70,7 +70,7 @@ def test_the_weights_are_bounded_on_thin_ridges_at_limits(seed):
     slope[:3] = np.array([-1, 1, -1]) * 10 ** random.uniform(-1, 3, 3)
     mean = mean + covariance @ slope
     tilted = _Tilted.build(covariance, -mean, 1 - mean)
-    z, weight = tilted.propose(2000, random)
+    z, weight = tilted.propose(random.uniform(size=(11, 2000)))
     # By rounding: log weights are small differences of squares of thousands of deviations.
     assert weight.max() <= tilted.largest + 1e-3
     assert np.exp(weight - tilted.largest).mean() > 0.02

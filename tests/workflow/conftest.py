@@ -145,11 +145,23 @@ def project(root, tmp_path_factory, worker_id):
     return project
 
 
-def finished_project(root, folder):
-    """Copy the project's code to a folder and run a tiny experiment there."""
+@pytest.fixture
+def fresh_project(root, tmp_path):
+    """A project in which nothing was run."""
+    return copied_project(root, tmp_path / "project")
+
+
+def copied_project(root, folder):
+    """Copy the project's code to a folder."""
     for name in ("pdsim", "workflow", "config"):
         shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(root / "Snakefile", folder)
+    return Project(folder)
+
+
+def finished_project(root, folder):
+    """Copy the project's code to a folder and run a tiny experiment there."""
+    project = copied_project(root, folder)
     values = yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
     values["recording"]["test"] = values["recording"]["test"][:4]
     values["runs"], values["reference"] = values["runs"][:2], "svgd_single"
@@ -161,6 +173,5 @@ def finished_project(root, folder):
     (folder / "config/experiments/tiny.yaml").write_text(yaml.safe_dump(values, sort_keys=False))
     settings = {"groups": {"tiny": ["tiny"]}, "budget": "quick"}
     (folder / "config/config.yaml").write_text(yaml.safe_dump(settings))
-    project = Project(folder)
     project.snakemake("tiny")
     return project

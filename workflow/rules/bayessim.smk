@@ -5,6 +5,7 @@ rule training_set:
     input:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         fixed_from=fixed_from_file,
+        prior_from=prior_from_file,
     output:
         f"{EXPERIMENT}/bayessim/training_set.nc",
     log:
@@ -21,12 +22,13 @@ rule training_set:
         options=options("training_set"),
         code=code("training_set"),
         fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
+        prior_from=lambda wildcards, input: named_file(input, "prior_from"),
     message:
         "Simulating what BayesSim learns from, for {wildcards.experiment}"
     shell:
         pdsim(
             "training-set {params.file:q} --budget {params.budget:q} --trajectories {input.trajectories:q} "
-            "--output {output:q} {params.fixed_from}"
+            "--output {output:q} {params.fixed_from} {params.prior_from}"
         )
 
 
@@ -94,6 +96,7 @@ rule condition:
         statistics=statistics_file,
         trained=f"{RUN}/density_model.nc",
         fixed_from=fixed_from_file,
+        prior_from=prior_from_file,
     output:
         f"{RUN}/posterior.nc",
     log:
@@ -112,11 +115,13 @@ rule condition:
         options=options("condition"),
         code=code("condition"),
         fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
+        prior_from=lambda wildcards, input: named_file(input, "prior_from"),
     message:
         "Conditioning {wildcards.run} on the recording of {wildcards.experiment}"
     shell:
         pdsim(
             "condition {params.file:q} --budget {params.budget:q} --run {wildcards.run:q} "
             "--seed {wildcards.seed} --trajectories {input.trajectories:q} "
-            "--statistics {input.statistics:q} --trained {input.trained:q} --output {output:q} {params.fixed_from}"
+            "--statistics {input.statistics:q} --trained {input.trained:q} "
+            "--output {output:q} {params.fixed_from} {params.prior_from}"
         )

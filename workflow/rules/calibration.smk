@@ -6,6 +6,7 @@ rule calibrate:
     input:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         fixed_from=fixed_from_file,
+        prior_from=prior_from_file,
     output:
         f"{EXPERIMENT}/calibration/{{run}}.nc",
     log:
@@ -23,12 +24,13 @@ rule calibrate:
         options=options("calibrate"),
         code=code("calibrate"),
         fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
+        prior_from=lambda wildcards, input: named_file(input, "prior_from"),
     message:
         "Calibrating {wildcards.run} for {wildcards.experiment}"
     shell:
         pdsim(
             "calibrate {params.file:q} --run {wildcards.run:q} --trajectories {input.trajectories:q} "
-            "--output {output:q} {params.fixed_from}"
+            "--output {output:q} {params.fixed_from} {params.prior_from}"
         )
 
 

@@ -174,6 +174,14 @@ def fixed_from_file(wildcards):
     )
 
 
+def prior_from_file(wildcards):
+    """An input: the posterior of an earlier experiment that is the prior of this one, if any."""
+    return earlier_posterior(
+        EXPERIMENTS[wildcards.experiment].simulator.prior_from,
+        f"{FILES[wildcards.experiment]}: simulator.prior_from",
+    )
+
+
 def named_file(input, name):
     """An option of a command for an input that may be missing, quoted."""
     path = input.get(name)
@@ -356,7 +364,7 @@ def control_file(wildcards):
     return FILES[wildcards.controlled]
 
 
-def prior_from_file(wildcards):
+def belief_file(wildcards):
     """An input: the posterior that a controller's belief starts from, if any."""
     return earlier_posterior(
         CONTROLLED[wildcards.controlled].controller(wildcards.controller).prior_from,

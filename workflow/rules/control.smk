@@ -6,7 +6,7 @@ CONTROL = f"{CONTROL_RESULTS}/{{controlled}}"
 # A job keeps what is finished after each chunk, and goes on from there when it runs again.
 rule control_loop:
     input:
-        prior_from=prior_from_file,
+        prior_from=belief_file,
     output:
         f"{CONTROL}/{{controller}}/log.nc",
     log:

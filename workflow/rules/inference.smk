@@ -5,6 +5,7 @@ rule infer:
     input:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         fixed_from=fixed_from_file,
+        prior_from=prior_from_file,
     output:
         f"{RUN}/posterior.nc",
     log:
@@ -26,12 +27,14 @@ rule infer:
         options=options("infer"),
         code=code("infer"),
         fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
+        prior_from=lambda wildcards, input: named_file(input, "prior_from"),
     message:
         "Estimating {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
     shell:
         pdsim(
             "infer {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
-            "--budget {params.budget:q} --trajectories {input.trajectories:q} --output {output:q} {params.fixed_from}",
+            "--budget {params.budget:q} --trajectories {input.trajectories:q} "
+            "--output {output:q} {params.fixed_from} {params.prior_from}",
             platforms="{resources.jax_platforms}",
         )
 
@@ -43,6 +46,7 @@ rule tune_run:
     input:
         trajectories=f"{EXPERIMENT}/trajectories.nc",
         fixed_from=fixed_from_file,
+        prior_from=prior_from_file,
     output:
         f"{EXPERIMENT}/{{run}}/tuning.csv",
     log:
@@ -60,12 +64,13 @@ rule tune_run:
         options=options("tune"),
         code=code("tune"),
         fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
+        prior_from=lambda wildcards, input: named_file(input, "prior_from"),
     message:
         "Searching settings of {wildcards.run} for {wildcards.experiment}"
     shell:
         pdsim(
             "tune {params.file:q} --run {wildcards.run:q} --trajectories {input.trajectories:q} "
-            "--output {output:q} {params.fixed_from}"
+            "--output {output:q} {params.fixed_from} {params.prior_from}"
         )
 
 
