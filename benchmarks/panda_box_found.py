@@ -81,15 +81,17 @@ def box(experiment):
 
 def weights(experiment):
     """Of each run: draws of either labeling, and how far the nearer one is from the truth [mm]."""
-    truth = np.array([*truth_of(experiment).values()])
+    truth = truth_of(experiment)
+    names, truth = list(truth), np.array([*truth.values()])
     rows = {}
-    for file in sorted(Path("results/panda_box_weights").glob("*/seed0/posterior.nc")):
-        run = file.parents[1].name
-        draws = np.stack([*draws_of("panda_box_weights", run).values()], axis=1)
+    for file in sorted(Path("results").glob("panda_box_weights*/*/seed0/posterior.nc")):
+        run, of = file.parents[1].name, file.parents[2].name
+        found = draws_of(of, run)
+        draws = np.stack([found[name] for name in names], axis=1)
         away = [np.linalg.norm(draws - one, axis=1) for one in (truth, truth[[2, 3, 0, 1]])]
         first = away[0] < away[1]
         nearest = 1e3 * np.minimum(*away)
-        rows[run] = {
+        rows[f"{of}, {run}"] = {
             "draws": len(draws),
             "first": int(first.sum()),
             "second": int((~first).sum()),
