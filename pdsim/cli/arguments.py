@@ -28,7 +28,7 @@ All of them at once, in parallel and only what is missing:
   snakemake --profile workflow/profiles/workstation --config experiment=/path/to/mine.yaml
 
 exit codes: 0 done, 1 a bug (with a stack trace), 2 something to mend (the message says what),
-130 interrupted
+130 interrupted (fit: 143 by SIGTERM, 129 by SIGHUP)
 """
 
 # Kinds of files a figure may need; of the first two there is one.
@@ -160,7 +160,8 @@ _FIT = """\
   pdsim fit mine.yaml --budget quick
 
 Results go to results/<name of the file> of the checkout, those of a budget other than paper to
-results/<budget>/<name>. Ctrl-C ends it; the same command goes on where it was.
+results/<budget>/<name>. Ctrl-C or SIGTERM ends it and its jobs; the same command
+goes on where it was.
 """
 
 
