@@ -205,6 +205,9 @@ def _strangers_verbs(verb) -> None:
     p.add_argument(
         "--trajectories", metavar="FILE", help="that preprocess wrote (default: read the raw runs)"
     )
+    p.add_argument(
+        "--output", metavar="FILE", help="write it for the report, and judge nothing (JSON)"
+    )
 
     p = verb("fit", "Run the whole pipeline for one experiment file, and say what came out.", _FIT)
     _experiment(p)
@@ -242,6 +245,11 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("check", "Check experiment files, and print nothing if all is well.")
     p.add_argument("experiments", nargs="+", metavar="experiment")
+    p.add_argument(
+        "--data", action="store_true", help="read their recordings too, and say what they leave "
+        "open; a step that errs by more than the sensors is a failure"
+    )  # fmt: skip
+    _raw(p)
 
     p = verb("doctor", "Try what a computation rests on here; one line: fit or not.", _DOCTOR)
     p.add_argument("--results", default="results", help="where results would go (default: results)")
@@ -384,7 +392,7 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("report", "Write the HTML report of an experiment.")
     _experiment(p)
-    _files(p, "metrics", "trajectories", "output")
+    _files(p, "metrics", "trajectories", "preflight", "output")
     p.add_argument("--posteriors", nargs="+", required=True, metavar="FILE")
     p.add_argument("--figures", nargs="+", required=True, metavar="PNG")
     return root

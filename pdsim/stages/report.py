@@ -17,6 +17,7 @@ from pdsim.metrics.labelings import labelings, remark
 from pdsim.metrics.long_format import read_metrics
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
+from pdsim.preflight.findings import read_preflight
 from pdsim.report.numbers import (
     next_prior_text,
     noise_text,
@@ -45,12 +46,14 @@ def write_report(
     metrics: str,
     trajectories: str,
     posteriors: Sequence[str],
+    preflight: str,
     figures: Sequence[str],
     output: str,
 ) -> None:
     """Write the report.
 
     Args:
+        preflight: what the stage of that name wrote.
         posteriors: posterior files of all runs and seeds.
         figures: pictures, ``figures/<kind>.<suffix>`` or ``<run>/seed<k>/<kind>.<suffix>``.
     """
@@ -71,6 +74,7 @@ def write_report(
             reference_seed=options.seeds[0],
             agreeing=agreeing_starts(roots),
         ),
+        "preflight": read_preflight(preflight),
         "predicted": bool((table["metric"] == COVERAGE).any()),
         "comparison": comparison.build(table, published, unit),
         "tables": _paper_tables(options, table) if holds_out(table) else [],

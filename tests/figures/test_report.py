@@ -13,11 +13,18 @@ from figures.conftest import ESTIMATORS, SECTIONS, TRUTH, VARIANTS
 from pdsim.config.slices import Report
 from pdsim.identity import Identity
 from pdsim.metrics.long_format import COLUMNS
+from pdsim.preflight.findings import Cost, Findings, Preflight, write_preflight
 from pdsim.report.numbers import noise_text, parameter_lines, prior_draws
 from pdsim.report.trust import trust_lines
 from pdsim.runtime.files import write_dataset
 from pdsim.stages.report import _optimum_summary, write_report
 from pdsim.systems.config import PosteriorOf
+
+PREFLIGHT = Preflight(
+    Findings(0.02, {"link_1": 0.1, "link_2": 0.3}, (), 0.0),
+    "",
+    {"svgd_single": Cost(12345, 0.4)},
+)
 
 
 class Page(HTMLParser):
@@ -44,7 +51,7 @@ class Page(HTMLParser):
 def written(tmp_path):
     """Return what writes a report of some files, and returns its text without tags."""
 
-    def write(files, **changes):
+    def write(files, preflight=PREFLIGHT, **changes):
         runs = [
             SimpleNamespace(identity=identity, method=identity.method, settings={"a": 1}, chosen="")
             for identity in ESTIMATORS
@@ -68,10 +75,13 @@ def written(tmp_path):
         for path in pictures:
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(png, tmp_path / path)
+        path = str(tmp_path / "preflight.json")
+        write_preflight(path, preflight)
         write_report(
             SimpleNamespace(**values, unit="rad"),
             metrics=files.metrics,
             trajectories=files.trajectories,
+            preflight=path,
             posteriors=[files.posterior[identity] for identity in (*ESTIMATORS, *VARIANTS)],
             figures=[str(tmp_path / path) for path in pictures],
             output=str(tmp_path / "report.html"),
@@ -119,6 +129,21 @@ def test_the_report_says_whose_posterior_the_prior_is(held_out, written):
     text = written(held_out, simulator=simulator)
     said = "sought in swings too has the posterior of its run nuts_marginal, seed 2, as its prior"
     assert said in text
+
+
+def test_the_report_tells_what_was_known_before_it_ran(held_out, written):
+    text = written(held_out)
+    assert "changes what is simulated by 0.02 times the sensors' noise ." in text
+    assert "would tell every parameter" in text
+    assert "svgd_single 12,345 0.4" in text
+    open_text = "nothing is seen of link_1 alone"
+    rough = Findings(3.0, {}, (open_text,), 0.25)
+    text = written(held_out, preflight=Preflight(rough, "", {}))
+    assert "3 times the sensors' noise : the error of the step passes for something" in text
+    assert f"were the model exact: {open_text}" in text
+    assert "25 % cannot be simulated" in text
+    text = written(held_out, preflight=Preflight(None, "no position was measured", {}))
+    assert "Nothing could be told: no position was measured." in text
 
 
 def test_combinations_are_shown_where_the_system_knows_them(held_out, written):

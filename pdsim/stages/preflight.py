@@ -1,0 +1,40 @@
+"""Stage ``preflight``: what the recordings can tell, and what the runs will cost."""
+
+from pdsim.config.slices import Preflight
+from pdsim.preflight import findings
+from pdsim.preflight.cost import costs
+from pdsim.preflight.findings import Findings, write_preflight
+from pdsim.preflight.preflight import preflight as look
+from pdsim.runtime import device
+from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import read_dataset
+from pdsim.systems.simulator import build_simulator
+from pdsim.trajectories import select, window_length
+
+
+def examine(options: Preflight, trajectories: str) -> Findings:
+    """Look at a model and its training recordings.
+
+    Raises:
+        PdsimError: there is nothing to compare, or nothing can be simulated.
+    """
+    device.configure(options.precision)
+    train = select(read_dataset(trajectories), "train")
+    frames = int(train["length"].values.max())
+    if all(run.shooting != "single" for run in options.planned):
+        frames = window_length(frames, options.likelihood.window_count)
+    return look(build_simulator(options.simulator), train, frames)
+
+
+def preflight(options: Preflight, trajectories: str) -> findings.Preflight:
+    """Look at an experiment; a reason stands for what cannot be found."""
+    try:
+        found, reason = examine(options, trajectories), ""
+    except PdsimError as error:
+        found, reason = None, str(error)
+    return findings.Preflight(found, reason, costs(options, read_dataset(trajectories)))
+
+
+def write(options: Preflight, *, trajectories: str, output: str) -> None:
+    """Write what the report tells."""
+    write_preflight(output, preflight(options, trajectories))
