@@ -42,7 +42,8 @@ def information(
     """
     system, space, substeps = simulator
     form = system.forward_mode()
-    starts, drives = (jnp.asarray(values) for values in pieces(train, _PIECE))
+    cut = pieces(train, _PIECE)
+    starts, drives = jnp.asarray(cut.starts), jnp.asarray(cut.inputs)
     scale = jnp.asarray(np.nanstd(train["states"].values, axis=(0, 1)) + 1e-12)
 
     def piece(coordinates, start, drive):
@@ -67,6 +68,6 @@ def information(
 
     @jax.jit
     def at(coordinates):
-        return jax.vmap(lambda one: each(one, starts, drives).sum(axis=0))(coordinates)
+        return jax.vmap(lambda one: each(one, starts, drives).sum(axis=0) / cut.share)(coordinates)
 
     return np.asarray(at(jnp.asarray(points)))

@@ -15,8 +15,6 @@ from pdsim.systems.system import POSITIONS
 
 # Points of the prior, of Sobol's sequence.
 _POINTS = 16
-# Pieces of the recordings over which the step's error is taken, at most.
-_PIECES = 16
 
 
 def preflight(simulator: Simulator, train: xr.Dataset, frames: int) -> Findings:
@@ -30,12 +28,11 @@ def preflight(simulator: Simulator, train: xr.Dataset, frames: int) -> Findings:
     """
     columns, noise = measured_positions(train)
     points = simulator.space.sobol(_POINTS)
-    starts, inputs = pieces(train, frames)
-    shown = np.linspace(0, len(starts) - 1, min(_PIECES, len(starts))).astype(int)
+    cut = pieces(train, frames)
     step = step_error(
         simulator,
-        starts[shown],
-        inputs[shown],
+        cut.starts,
+        cut.inputs,
         float(train.attrs["frame_time"]),
         columns,
         noise,

@@ -6,6 +6,7 @@ from draft.swings import LINKS, NOISE
 
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.preflight.information import information
+from pdsim.preflight.pieces import pieces
 from pdsim.preflight.preflight import measured_positions
 from pdsim.preflight.words import common_factor, open_directions, simplest
 from pdsim.systems.config import SimulatorConfig
@@ -66,6 +67,16 @@ def test_masses_of_a_free_pendulum_are_known_up_to_a_common_factor(train):
         told[0]
         == "only the ratios of mass_1, inertia_1, mass_2, friction_1: up to one common factor"
     )
+
+
+def test_of_many_pieces_a_few_stand_for_all(train):
+    """Two swings of 122 frames, cut into pieces of 5."""
+    cut = pieces(train, 5)
+    assert cut.starts.shape[0] == cut.inputs.shape[0] == 12
+    assert cut.inputs.shape[1] == 5
+    assert cut.share == 12 / 48
+    np.testing.assert_array_equal(cut.starts[0], train["states"].values[0, 0])
+    np.testing.assert_array_equal(cut.starts[-1], train["states"].values[1, 115])
 
 
 def test_one_mass_that_is_known_holds_the_others(train):
