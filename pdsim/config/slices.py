@@ -138,6 +138,7 @@ class Report(Table):
     seeds: tuple[int, ...]
     reference: str | None
     exchangeable: tuple[tuple[str, str], ...]
+    combinations: dict[str, str]
 
 
 SLICES: dict[str, type[Section]] = {

@@ -18,6 +18,7 @@ from pdsim.metrics.long_format import read_metrics
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.preflight.findings import read_preflight
+from pdsim.report.asked import asked_lines
 from pdsim.report.numbers import (
     next_prior_text,
     noise_text,
@@ -59,7 +60,8 @@ def write_report(
     """
     table, unit, published = read_metrics(metrics), options.unit, options.paper_table
     data = read_dataset(trajectories)
-    space = build_simulator(options.simulator).space
+    simulator = build_simulator(options.simulator)
+    space = simulator.space
     truth = known_truth(data, space)
     roots = {path: read_dataset(path).attrs for path in posteriors}
     identities = {identity.run: identity for identity in map(whose, roots.values())}
@@ -88,6 +90,20 @@ def write_report(
         "frame_time": float(data.attrs["frame_time"]),
         "settings": _setting_lines(options),
         "next_prior": next_prior_text(options.simulator),
+        "asked": [
+            {
+                "label": whose(root).label,
+                "lines": asked_lines(
+                    options.combinations,
+                    simulator,
+                    read_draws(path, space),
+                    prior_draws(path, space),
+                    truth,
+                ),
+            }
+            for path, root in roots.items()
+            if options.combinations and root["seed"] == options.seeds[0]
+        ],
         "posteriors": [
             {
                 "label": f"{whose(root).label}, seed {root['seed']}",

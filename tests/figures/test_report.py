@@ -65,6 +65,7 @@ def written(tmp_path):
             "seeds": (0,),
             "reference": None,
             "exchangeable": (),
+            "combinations": {},
             "paper_table": True,
         } | changes
         assert {*values, "unit"} == set(Report.model_fields)
@@ -153,6 +154,23 @@ def test_combinations_are_shown_where_the_system_knows_them(held_out, written):
     assert "A single parameter need not be determined" in text
 
 
+def test_what_was_asked_for_comes_first(trusted, written):
+    text = written(
+        trusted, combinations={"reach": "link_1 + link_2 [cm]", "share": "link_1/link_2"}
+    )
+    head = text[: text.index("Whom to trust")]
+    first, second = (head.index(word) for word in ("reach = link_1 + link_2 [cm]", "share ="))
+    assert first < second
+    # The draws of the first run that are there have its prior beside them, those of others not.
+    svgd = head[head.index("SVGD, single shooting") :].split("CSVGD")[0]
+    low, median, high = (
+        f"{100 * value:.4g}"
+        for value in np.quantile(np.linspace(2.4, 2.6, 24) + 0.9 * SPREAD, [0.05, 0.5, 0.95])
+    )
+    assert f"{low} {median} {high}" in svgd
+    assert "What was asked for" not in written(trusted)
+
+
 def test_without_a_test_set_nothing_is_called_held_out(training_only, written):
     text = written(training_only).replace("-", " ").lower()
     assert "held out" not in text
@@ -160,6 +178,7 @@ def test_without_a_test_set_nothing_is_called_held_out(training_only, written):
     assert "training: all draws [rad]" in text
 
 
+SPREAD = np.linspace(0.5, 5.0, 24)
 FIT = Identity("least_squares_marginal", "least_squares", "marginal")
 CHAINS = Identity("nuts_marginal", "nuts", "marginal")
 SVGD = ESTIMATORS[0]
@@ -243,7 +262,7 @@ def trusted(held_out, tmp_path):
     )
     with xr.open_datatree(held_out.posterior[run], engine="netcdf4") as tree:
         tree = tree.load()
-    links, spread = tree["posterior"].dataset, np.linspace(0.5, 5.0, 24)[None]
+    links, spread = tree["posterior"].dataset, SPREAD[None]
     dims = ("chain", "draw")
     near = np.linspace(1.4, 1.6, 24)[None]
     sensor = np.linspace(0.001, 0.003, 24)[None]
