@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pdsim.config.earlier import check_earlier
+from pdsim.config.early import check_early
 from pdsim.config.next_prior import check_next_prior
 from pdsim.runtime.errors import PdsimError
 
@@ -30,6 +31,7 @@ def check_consistency(experiment: "ExperimentConfig") -> None:
         raise PdsimError(
             f"likelihood.noise: needs exactly the channels {sorted(observed)} (got {sorted(noise)})"
         )
+    check_early(experiment, system)
     _check_truth(experiment, system)
     _check_combinations(experiment)
     _check_bayessim(experiment, system, observed)

@@ -7,9 +7,8 @@ from pdsim.preflight.findings import Findings, write_preflight
 from pdsim.preflight.preflight import preflight as look
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import select, window_length
+from pdsim.trajectories import load_trajectories, select, window_length
 
 
 def examine(options: Preflight, trajectories: str) -> Findings:
@@ -19,20 +18,23 @@ def examine(options: Preflight, trajectories: str) -> Findings:
         PdsimError: there is nothing to compare, or nothing can be simulated.
     """
     device.configure(options.precision)
-    train = select(read_dataset(trajectories), "train")
+    simulator = build_simulator(options.simulator)
+    train = select(load_trajectories(trajectories, simulator.system), "train")
     frames = int(train["length"].values.max())
     if all(run.shooting != "single" for run in options.planned):
         frames = window_length(frames, options.likelihood.window_count)
-    return look(build_simulator(options.simulator), train, frames)
+    return look(simulator, train, frames)
 
 
 def preflight(options: Preflight, trajectories: str) -> findings.Preflight:
     """Look at an experiment; a reason stands for what cannot be found."""
+    system = build_simulator(options.simulator).system
+    data = load_trajectories(trajectories, system)
     try:
         found, reason = examine(options, trajectories), ""
     except PdsimError as error:
         found, reason = None, str(error)
-    return findings.Preflight(found, reason, costs(options, read_dataset(trajectories)))
+    return findings.Preflight(found, reason, costs(options, data))
 
 
 def write(options: Preflight, *, trajectories: str, output: str) -> None:
