@@ -31,7 +31,7 @@ def parameter_group(space: ParameterSpace, physical: np.ndarray, dims: Sequence[
     """Build a group of one variable per parameter.
 
     Args:
-        physical: (*dims, M).
+        physical: dims first, M last.
         dims: names of the leading dimensions.
     """
     return xr.Dataset(

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 import yaml
@@ -11,10 +12,8 @@ from pdsim import registry
 from pdsim.cli.arguments import parser
 from pdsim.config.experiment import load_any
 
-NAMES = ("README.md", *(f"docs/{name}.md" for name in (
-    "control", "double_pendulum", "estimators", "flexible_loop", "panda", "paper", "recordings",
-    "robots", "trust", "workflow", "your_own_recording",
-)))  # fmt: skip
+DOCS = Path(__file__).parents[1] / "docs"
+NAMES = ("README.md", *(f"docs/{path.name}" for path in sorted(DOCS.glob("*.md"))))
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
 TARGETS = ("bayessim", "tune", "calibration")
 
@@ -104,7 +103,5 @@ def test_links_and_images_lead_somewhere(root, name):
             assert anchor in anchors(target.read_text()), f"{name}: {link}"
 
 
-def test_every_document_is_looked_at(root):
-    found = {f"docs/{path.name}" for path in (root / "docs").glob("*.md")}
-    assert found | {"README.md"} == set(NAMES)
+def test_there_are_commands_to_look_at(root):
     assert sum(len(list(commands((root / n).read_text(), "pdsim"))) for n in NAMES) > 15

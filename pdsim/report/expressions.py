@@ -1,9 +1,9 @@
 """Combinations of parameters that a user names, as ``J2/J1`` or ``mass_1*com_y_1 [kg m]``.
 
-An expression is read as arithmetic and nothing else: numbers, names, + − * / **, brackets, sqrt,
-exp and log. Every value carries its dimension, so that metres are not added to kilograms, and the
-result has a unit of its own; one in square brackets behind the expression is converted to. An angle
-counts as a plain number.
+An expression is read as arithmetic and nothing else: numbers, names, ``+ - * / **``, brackets,
+sqrt, exp and log. Every value carries its dimension, so that metres are not added to kilograms,
+and the result has a unit of its own; one in square brackets behind the expression is converted to.
+An angle counts as a plain number.
 """
 
 import ast
