@@ -60,7 +60,7 @@ def _check_statistics(experiment: "ExperimentConfig") -> None:
         return
     frames = min(w.last - w.first for w in windows)
     statistic = experiment.bayessim.statistic
-    asked = {"every": (statistic.every,)}
+    asked: dict[str, tuple[int, ...]] = {"every": (statistic.every,)}
     if "lags" in statistic.model_fields_set:
         asked["lags"] = statistic.lags
     for key, counts in asked.items():
