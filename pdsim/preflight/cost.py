@@ -14,7 +14,7 @@ from pdsim.preflight.findings import Cost
 from pdsim.systems.simulator import build_simulator
 
 # Evaluations that are timed side by side, at most: beyond, time grows with their number.
-_TIMED = 32
+_TIMED = 16
 
 
 def costs(options: Preflight, data: xr.Dataset) -> dict[str, Cost]:

@@ -14,7 +14,7 @@ from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import POSITIONS
 
 # Points of the prior, of Sobol's sequence.
-_POINTS = 16
+_POINTS = 8
 
 
 def preflight(simulator: Simulator, train: xr.Dataset, frames: int) -> Findings:
