@@ -187,6 +187,8 @@ def _dimension(node: ast.BinOp, left: Amount, right: Amount) -> tuple[Fraction, 
             raise ValueError(f"{ast.unparse(node)!r}: the power must be a plain number")
         if left.dimension == _PLAIN:
             return _PLAIN
+        if not np.isfinite(right.value):
+            raise ValueError(f"{ast.unparse(node)!r}: the power is not finite")
         power = Fraction(float(right.value)).limit_denominator(12)
         return tuple(a * power for a in left.dimension)
     if left.dimension != right.dimension:

@@ -173,6 +173,17 @@ CASES = [
     checked("a training set of seed -1", "demo", ("bayessim",), {"training_set": {"seed": -1}}, "bayessim.training_set.seed: "),
     checked("ranks among more than all", "calibration_oscillator", ("calibration", "draws"), 500, "calibration.budget.particle_count: 120 must not be below draws"),
     checked("two data sets", "calibration_oscillator", ("calibration", "data_sets"), 2, "calibration.data_sets: "),
+    # Combinations to be told first.
+    checked("a combination of nothing known", "demo", ("combinations",), {"ratio": "link_1/link_9"}, "combinations.ratio: ", "link_9"),
+    checked("a combination that is no arithmetic", "demo", ("combinations",), {"ratio": "link_1 +"}, "combinations.ratio: "),
+    checked("a combination that is a call", "demo", ("combinations",), {"ratio": "__import__('os').system('touch x')"}, "combinations.ratio: "),
+    checked("a combination that is an attribute", "demo", ("combinations",), {"ratio": "link_1.__class__"}, "combinations.ratio: "),
+    checked("a combination of lengths and masses", "demo", ("combinations",), {"sum": "link_1 + mass_1"}, "combinations.sum: "),
+    checked("a combination in another unit", "demo", ("combinations",), {"sum": "link_1 + link_2 [kg]"}, "combinations.sum: ", "kg"),
+    checked("a combination over nothing", "demo", ("combinations",), {"ratio": "link_1/(link_2 - link_2)"}, "combinations.ratio: "),
+    checked("a combination named as a command", "demo", ("combinations",), {"$(touch x)": "link_1"}, "combinations", "a name holds letters"),
+    checked("a combination that is a number", "demo", ("combinations",), {"ratio": 3}, "combinations.ratio: "),
+    checked("a power without end", "demo", ("combinations",), {"ratio": "link_1**9**9**9"}, "combinations.ratio: ", "the power is not finite"),
     # What is no experiment.
     Case("a verb of the other kind", ("control-table", "{demo}", "--logs", "a.nc", "--folder", "t"), ("demo.yaml: kind: this verb is for experiments of kind control",)),
     Case("an experiment that is a folder", ("check", "data"), ("data: cannot be read: Is a directory",)),
