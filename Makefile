@@ -7,7 +7,7 @@ SNAKEMAKE := $(BIN)/snakemake --profile workflow/profiles/workstation
 FORMATTED := Snakefile workflow/rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo synthetic modes pendulum trusted pendubot robots panda loop control bayessim tune calibration test slow lint bench document lock clean
+.PHONY: help install demo synthetic modes pendulum trusted pendubot robots panda loop control bayessim tune calibration test slow lint bench document site lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -83,9 +83,12 @@ bench: $(READY) ## Measure roll-out and gradient throughput
 document: $(READY) ## Write the tables of the README and of docs/ from the results that are there
 	$(BIN)/pdsim document --results results
 
+site: $(READY) ## Build the documentation as a site: build/site/docs/index.html
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs . build/site
+
 lock: $(READY) ## Renew requirements.lock (needs uv on the PATH)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
-		--extra test --extra cluster --custom-compile-command "make lock" pyproject.toml -o requirements.lock
+		--extra test --extra cluster --extra docs --custom-compile-command "make lock" pyproject.toml -o requirements.lock
 
 clean: ## Remove the environment; results stay
 	rm -rf $(VENV)

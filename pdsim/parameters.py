@@ -62,7 +62,7 @@ class Parameter:
     def log_prior(self, coordinate):
         """Log density of the prior over the unit coordinate, limits not applied.
 
-        The Jacobian |dx/du| of ``to_physical`` is included, so a uniform prior under a
+        The Jacobian dx/du of ``to_physical`` is included, so a uniform prior under a
         logarithmic scale favours the upper end, and a log-uniform one is flat.
         """
         x = self.to_physical(coordinate)

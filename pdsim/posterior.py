@@ -20,6 +20,7 @@ import numpy as np
 import xarray as xr
 
 from pdsim.parameters import ParameterSpace
+from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.ridge import recover
@@ -30,7 +31,7 @@ def parameter_group(space: ParameterSpace, physical: np.ndarray, dims: Sequence[
     """Build a group of one variable per parameter.
 
     Args:
-        physical: (*dims, M).
+        physical: dims first, M last.
         dims: names of the leading dimensions.
     """
     return xr.Dataset(
@@ -170,5 +171,11 @@ def assemble(
 def read_draws(path: str | Path, space: ParameterSpace, group: str = "posterior") -> np.ndarray:
     """Read the draws of a posterior (or prior) group, (draw, M) physical values."""
     data = read_dataset(path, group)
+    missing = [name for name in space.names if name not in data]
+    if missing:
+        raise PdsimError(
+            f"{path}: has no draws of {missing[0]}, which the experiment seeks (its: "
+            f"{', '.join(map(str, data.data_vars)) or 'none'}); give a posterior of this experiment"
+        )
     columns = [data[name].values.reshape(-1) for name in space.names]
     return np.stack(columns, axis=1)

@@ -16,6 +16,7 @@ recordings, inputs, start states and truths from. It holds
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -23,6 +24,7 @@ import xarray as xr
 from pdsim.parameters import ParameterSpace
 from pdsim.recordings.recording import Recording
 from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import read_dataset
 from pdsim.systems.system import POSITIONS, Quantity, System
 
 # Stamps of two recordings at one rate give their frame times to so many digits.
@@ -106,6 +108,38 @@ def trajectory_set(
         variables["truth"] = (("trajectory", "system_parameter"), np.array(table, float))
         coords["system_parameter"] = known
     return xr.Dataset(variables, coords=coords, attrs={"frame_time": frame_time, **attributes})
+
+
+def load_trajectories(path: str | Path, system: System) -> xr.Dataset:
+    """Read a trajectories file of a system.
+
+    Raises:
+        PdsimError: it is another file, another system's, or holds nothing that could be used.
+    """
+    data = read_dataset(path)
+    missing = [name for name in ("observed", "states", "start", "split") if name not in data]
+    if missing or "frame_time" not in data.attrs:
+        raise PdsimError(
+            f"{path}: no trajectories (it has no {missing[0] if missing else 'frame_time'}); give "
+            "a file that pdsim preprocess wrote"
+        )
+    if not data.attrs["frame_time"] > 0:
+        raise PdsimError(
+            f"{path}: frame_time is {data.attrs['frame_time']:g} s, which is no time; preprocess "
+            "the recordings again"
+        )
+    for dim, quantities in (("channel", system.channels), ("state", system.state)):
+        names, wanted = list(map(str, data[dim].values)), [q.name for q in quantities]
+        if names != wanted:
+            raise PdsimError(
+                f"{path}: {dim}s {', '.join(names)} are not those of {system.name} "
+                f"({', '.join(wanted)}); give the trajectories of this experiment"
+            )
+    if not np.isfinite(data["observed"].values).any():
+        raise PdsimError(f"{path}: nothing was observed in it; preprocess the recordings again")
+    if not (data["split"].values == "train").any():
+        raise PdsimError(f"{path}: no trajectory is for training (split 'train')")
+    return data
 
 
 def select(trajectories: xr.Dataset, split: str) -> xr.Dataset:

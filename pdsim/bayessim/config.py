@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pdsim.config.runs import BudgetConfig
 from pdsim.config.section import Count, Positive, Section
@@ -23,7 +23,7 @@ class TrainingSetConfig(Section):
     noise: bool = Field(
         True, description="give each trajectory the sensor noise that the recordings have"
     )
-    seed: int = Field(0, description="of parameters and noise")
+    seed: int = Field(0, ge=0, lt=2**31, description="of parameters and noise")
     chunk_size: Count = Field(1000, description="trajectories simulated at once")
 
 
@@ -67,6 +67,20 @@ class BayesSimConfig(Section):
     training_set: TrainingSetConfig = TrainingSetConfig()
     statistic: StatisticsConfig = StatisticsConfig()
     density: DensityConfig = DensityConfig()
+
+    @model_validator(mode="after")
+    def _check(self) -> "BayesSimConfig":
+        for key in ("statistics", "densities"):
+            names = getattr(self, key)
+            twice = [name for i, name in enumerate(names) if name in names[:i]]
+            if twice:
+                raise ValueError(f"{key}: {twice[0]!r} is there twice; remove one")
+        if self.density.component_count > self.training_set.count:
+            raise ValueError(
+                f"density.component_count: {self.density.component_count} Gaussians cannot be "
+                f"learned from {self.training_set.count} trajectories (training_set.count)"
+            )
+        return self
 
     def within(self, budget: BudgetConfig) -> "BayesSimConfig":
         """Shrink to a budget: at most its evaluations to learn from, and epochs in proportion.

@@ -23,7 +23,7 @@ class CalibrationConfig(Section):
     def _check(self) -> "CalibrationConfig":
         if self.budget.particle_count < self.draws:
             raise ValueError(
-                f"budget.particle_count ({self.budget.particle_count}) must not be below draws "
+                f"budget.particle_count: {self.budget.particle_count} must not be below draws "
                 f"({self.draws}), which are chosen among the particles"
             )
         return self

@@ -28,7 +28,7 @@ All of them at once, in parallel and only what is missing:
   snakemake --profile workflow/profiles/workstation --config experiment=/path/to/mine.yaml
 
 exit codes: 0 done, 1 a bug (with a stack trace), 2 something to mend (the message says what),
-130 interrupted
+130 interrupted (fit: 143 by SIGTERM, 129 by SIGHUP)
 """
 
 # Kinds of files a figure may need; of the first two there is one.
@@ -160,7 +160,8 @@ _FIT = """\
   pdsim fit mine.yaml --budget quick
 
 Results go to results/<name of the file> of the checkout, those of a budget other than paper to
-results/<budget>/<name>. Ctrl-C ends it; the same command goes on where it was.
+results/<budget>/<name>. Ctrl-C or SIGTERM ends it and its jobs; the same command
+goes on where it was.
 """
 
 
@@ -204,6 +205,9 @@ def _strangers_verbs(verb) -> None:
     p.add_argument(
         "--trajectories", metavar="FILE", help="that preprocess wrote (default: read the raw runs)"
     )
+    p.add_argument(
+        "--output", metavar="FILE", help="write it for the report, and judge nothing (JSON)"
+    )
 
     p = verb("fit", "Run the whole pipeline for one experiment file, and say what came out.", _FIT)
     _experiment(p)
@@ -241,6 +245,11 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("check", "Check experiment files, and print nothing if all is well.")
     p.add_argument("experiments", nargs="+", metavar="experiment")
+    p.add_argument(
+        "--data", action="store_true", help="read their recordings too, and say what they leave "
+        "open; a step that errs by more than the sensors is a failure"
+    )  # fmt: skip
+    _raw(p)
 
     p = verb("doctor", "Try what a computation rests on here; one line: fit or not.", _DOCTOR)
     p.add_argument("--results", default="results", help="where results would go (default: results)")
@@ -383,7 +392,7 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("report", "Write the HTML report of an experiment.")
     _experiment(p)
-    _files(p, "metrics", "trajectories", "output")
+    _files(p, "metrics", "trajectories", "preflight", "output")
     p.add_argument("--posteriors", nargs="+", required=True, metavar="FILE")
     p.add_argument("--figures", nargs="+", required=True, metavar="PNG")
     return root

@@ -1,6 +1,7 @@
 """`pdsim fit`: the whole pipeline for one experiment file, through Snakemake, and what came out."""
 
 import argparse
+import contextlib
 import os
 import shlex
 import signal
@@ -18,13 +19,15 @@ _ROOT = Path(pdsim.__file__).parents[1]
 _SETTINGS = "config/config.yaml"
 # Folders that the environment names, seen from where the user is.
 _FOLDERS = ("PDSIM_DATA_DIR", "PDSIM_IBM_DIR")
+# What ends a run from outside: Ctrl-C, a batch system or `kill`, a closed terminal.
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def fit(a: argparse.Namespace) -> int:
     """Run Snakemake on one experiment, and print the report's path and three lines.
 
     Returns:
-        The exit code: 0, 2 if a job failed, 130 if interrupted.
+        The exit code: 0, 2 if a job failed, 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
 
     Raises:
         PdsimError: the experiment cannot be run; nothing was started.
@@ -32,12 +35,12 @@ def fit(a: argparse.Namespace) -> int:
     experiment, results = _checked(a)
     command = _command(a, results)
     ended = _run(command)
-    if ended < 0 or ended == 130:
+    if ended < 0 or ended > 128:
         sys.stderr.write(
             "pdsim fit: interrupted; what is finished is kept, and estimations have checkpoints. "
             f"To go on: {_again(a)}\n"
         )
-        return 130
+        return ended if ended > 0 else 128 - ended
     if ended:
         sys.stderr.write(
             f"pdsim fit: a job failed, see above; logs are below {results}. Once it is mended, "
@@ -94,18 +97,48 @@ def _command(a: argparse.Namespace, results: Path) -> list[str]:
 
 
 def _run(command: list[str]) -> int:
-    """Run a command in a group of its own; Ctrl-C goes to all of it, once."""
+    """Run a command in a group of its own; what is to end us ends all of it, as Ctrl-C would.
+
+    Snakemake, asked to terminate, waits for its jobs; interrupted, it ends them and unlocks.
+
+    Returns:
+        Its exit code, or 128 and the signal's number.
+    """
+    process, told = None, 0
+
+    def end(number: int, _frame: object) -> None:
+        nonlocal told
+        told = number
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGINT)
+
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    for number, handler in before.items():
+        # What we were started to ignore we do, but in the child's group Ctrl-C has to work.
+        signal.signal(number, _ignore if handler == signal.SIG_IGN else end)
+    try:
+        process = subprocess.Popen(command, env=_environment(), start_new_session=True)
+        if told:
+            end(told, None)
+        ended = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return 128 + told if told else ended
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    """Do nothing; unlike SIG_IGN, a child does not inherit it."""
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with its folders as seen from everywhere."""
     environment = dict(os.environ)
     for name in _FOLDERS:
         if environment.get(name):
             environment[name] = str(Path(environment[name]).expanduser().absolute())
-    process = subprocess.Popen(command, env=environment, start_new_session=True)
-    try:
-        return process.wait()
-    except KeyboardInterrupt:
-        os.killpg(process.pid, signal.SIGINT)
-        process.wait()
-        return 130
+    return environment
 
 
 def _again(a: argparse.Namespace) -> str:

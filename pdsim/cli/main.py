@@ -15,7 +15,11 @@ def _check(a: argparse.Namespace) -> None:
     from pdsim.config.experiment import load_any
 
     for path in a.experiments:
-        load_any(path)
+        experiment = load_any(path)
+        if a.data:
+            from pdsim.cli.data import check_data
+
+            check_data(path, experiment, a.raw)
 
 
 def _doctor(a: argparse.Namespace) -> None:
@@ -109,38 +113,27 @@ def _record(a: argparse.Namespace, experiment) -> None:
 
 
 def _preprocess(a: argparse.Namespace, experiment) -> None:
-    _read_raw(a, experiment, a.output)
+    from pdsim.cli.data import read_raw
 
-
-def _read_raw(a: argparse.Namespace, experiment, output: str) -> None:
-    from pdsim.config.slices import slice_of
-    from pdsim.stages.preprocess import preprocess
-
-    folder = str(experiment.folder) if a.raw is None else a.raw
-    raw = experiment.source.files(experiment.recording, folder)
-    prediction = experiment.prediction
-    prefix = None if prediction is None else prediction.prefix
-    preprocess(slice_of("preprocess", experiment), raw=raw, output=output, prefix=prefix)
+    read_raw(experiment, a.raw, a.output)
 
 
 def _preflight(a: argparse.Namespace, experiment) -> None:
-    import tempfile
+    from pdsim.cli.data import read_trajectories
+    from pdsim.stages import preflight
 
-    from pdsim.preflight.preflight import preflight
-    from pdsim.runtime import device
-    from pdsim.runtime.files import read_dataset
-
-    experiment.budget(a.budget)
-    device.configure(experiment.precision)
-    trajectories = a.trajectories
-    with tempfile.TemporaryDirectory() as folder:
-        if trajectories is None:
-            trajectories = str(Path(folder, "trajectories.nc"))
-            _read_raw(a, experiment, trajectories)
-        data = read_dataset(trajectories)
-    found = preflight(experiment, data, a.budget)
-    sys.stdout.write("\n".join(found.lines()) + "\n")
-    found.check(a.experiment)
+    options = _options(a, experiment)
+    if a.output:
+        if a.trajectories is None:
+            raise PdsimError("--output: needs --trajectories, the file that it is about")
+        return preflight.write(options, trajectories=a.trajectories, output=a.output)
+    with read_trajectories(experiment, a.raw, a.trajectories) as trajectories:
+        found = preflight.preflight(options, trajectories)
+    if found.findings is None:
+        raise PdsimError(f"{a.experiment}: {found.reason}")
+    lines = found.findings.lines() + [cost.line(run) for run, cost in found.costs.items()]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return found.findings.check(a.experiment)
 
 
 def _infer(a: argparse.Namespace, experiment) -> None:
@@ -324,6 +317,7 @@ def _report(a: argparse.Namespace, experiment) -> None:
         metrics=a.metrics,
         trajectories=a.trajectories,
         posteriors=a.posteriors,
+        preflight=a.preflight,
         figures=a.figures,
         output=a.output,
     )

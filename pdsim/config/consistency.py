@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pdsim.config.earlier import check_earlier
+from pdsim.config.early import check_early
 from pdsim.config.next_prior import check_next_prior
 from pdsim.runtime.errors import PdsimError
 
@@ -30,7 +31,9 @@ def check_consistency(experiment: "ExperimentConfig") -> None:
         raise PdsimError(
             f"likelihood.noise: needs exactly the channels {sorted(observed)} (got {sorted(noise)})"
         )
+    check_early(experiment, system)
     _check_truth(experiment, system)
+    _check_combinations(experiment)
     _check_bayessim(experiment, system, observed)
     _check_calibration(experiment)
     windows = recording.resolve(None, 1.0)
@@ -58,6 +61,18 @@ def _check_prediction(experiment: "ExperimentConfig", system) -> None:
             f"prediction: states of {system.name} cannot be subtracted, so they cannot be inferred "
             "from a prefix; leave this section out"
         )
+
+
+def _check_combinations(experiment: "ExperimentConfig") -> None:
+    """Refuse to combine what there is not, or what does not go together."""
+    if not experiment.combinations:
+        return
+    from pdsim.report.asked import check_combinations
+    from pdsim.systems.simulator import build_simulator
+
+    # The values of an earlier posterior are not known yet, nor when the report is written.
+    fixed = experiment.simulator.fixed_from is None
+    check_combinations(experiment.combinations, build_simulator(experiment.simulator), fixed=fixed)
 
 
 def _check_bayessim(experiment: "ExperimentConfig", system, observed: set[str]) -> None:

@@ -22,6 +22,7 @@ from pdsim.control.config import ControlConfig
 from pdsim.identity import Identity
 from pdsim.likelihood.config import LikelihoodConfig, PredictionConfig
 from pdsim.recordings.config import RecordingConfig
+from pdsim.report.expressions import parse
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.config import SimulatorConfig
 
@@ -63,6 +64,12 @@ class ExperimentConfig(Section):
         description="predict held-out recordings after their first frames; left out: from the "
         "start alone",
     )
+    combinations: dict[Name, str] = Field(
+        {},
+        description="what the report tells first, by name: arithmetic of parameters, of estimated "
+        "ones, fixed ones and combinations that the system knows, as `J2/J1` or, with a unit to "
+        "tell it in, `mass_1*com_y_1 [g m]`",
+    )
     exchangeable: tuple[tuple[str, str], ...] = Field(
         (),
         description="pairs of parameters, each the place of one of several alike bodies in a "
@@ -96,6 +103,11 @@ class ExperimentConfig(Section):
             raise ValueError(
                 f"reference: no run is called {self.reference!r}{close_name(self.reference, names)}"
             )
+        for name, text in self.combinations.items():
+            try:
+                parse(text)
+            except ValueError as error:
+                raise ValueError(f"combinations.{name}: {error}") from None
         named = [name for pair in self.exchangeable for name in pair]
         strange = [name for name in named if name not in self.simulator.parameters]
         if strange or len(set(named)) < len(named) or len(self.exchangeable) == 1:

@@ -28,6 +28,12 @@ def _telling(error: ValidationError):
             yield problem
 
 
+# Where pydantic speaks of Python, what a user of YAML writes.
+_WANTED = {
+    "tuple_type": "a list is needed, in brackets or a line each",
+    "dict_type": "a section is needed, a key and its value in each line",
+    "model_type": "a section is needed, a key and its value in each line",
+}
 _KEY = re.compile(r"([a-z_]\w*(?:\.\w+)*): ")
 
 
@@ -51,7 +57,7 @@ def explain(error: ValidationError, source: str | Path, model: type[BaseModel]) 
         elif problem["type"] == "missing":
             text, shown = "this key is missing; add it", ""
         else:
-            text = problem["msg"].removeprefix("Value error, ")
+            text = _WANTED.get(problem["type"], problem["msg"].removeprefix("Value error, "))
             # A section's own check names the key below it.
             if below := _KEY.match(text) if problem["type"] == "value_error" else None:
                 parts, text = [*parts, below[1]], text[below.end() :]

@@ -17,8 +17,10 @@ class WorkConfig(Section):
     """How much work an inference job may do: at most particle_count · iteration_count evaluations
     of the likelihood, whatever the estimator."""
 
-    particle_count: int = Field(ge=4, description="particles, or draws of Markov chains")
-    iteration_count: Count = Field(description="iterations of all particles")
+    particle_count: int = Field(
+        ge=4, le=1_000_000, description="particles, or draws of Markov chains"
+    )
+    iteration_count: int = Field(ge=1, le=1_000_000_000, description="iterations of all particles")
     chunk_size: Count = Field(100, description="iterations between progress and checkpoints")
     seconds: Positive | None = Field(
         None, description="time after which a job ends with what it has; null: no limit [s]"
@@ -84,6 +86,9 @@ class Run(RunChoice):
                         f"{where}.{name}: {self.method} has no such setting"
                         f"{close_name(name, module.Settings.model_fields)}"
                     )
+        empty = [name for name, values in self.tune.items() if not values]
+        if empty:
+            raise ValueError(f"tune.{empty[0]}: no value to try; give some, or leave the key out")
         if len(list(itertools.islice(self._values(), _TRIALS + 1))) > _TRIALS:
             raise ValueError(f"tune: more than {_TRIALS} combinations; leave some values out")
         for settings in (self.settings, *self.trials()):

@@ -1,10 +1,11 @@
 """What the sections of all config files have in common."""
 
 import re
+import typing
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 # Names become folders, columns and arguments of commands.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -21,12 +22,42 @@ def _checked_name(value: str) -> str:
 Name = Annotated[str, AfterValidator(_checked_name)]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+# No machine is recorded faster than a million frames a second.
+Rate = Annotated[float, Field(gt=0, le=1e6)]
 
 
 class Section(BaseModel):
     """A part of a config file: immutable, and closed to misspelt keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_truth_values(cls, values: Any) -> Any:
+        """Refuse true and false where a number is meant, which pydantic takes for 1 and 0."""
+        for name, field in cls.model_fields.items() if isinstance(values, dict) else ():
+            kinds = set(_kinds(field.annotation))
+            numbers = kinds & {int, float} and not kinds & {bool, Any}
+            if numbers and _holds_truth_value(values.get(name)):
+                raise ValueError(f"{name}: a number is needed, not true or false")
+        return values
+
+
+def _kinds(annotation: Any) -> typing.Iterator[Any]:
+    """The plain types that a field may hold, its own and those within lists and maps."""
+    parts = typing.get_args(annotation)
+    if not parts:
+        yield annotation
+    for part in parts:
+        yield from _kinds(part)
+
+
+def _holds_truth_value(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_truth_value, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_holds_truth_value, value))
+    return isinstance(value, bool)
 
 
 def with_defaults(values: Any, key: str, choice: str, defaults: Mapping[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.calibration.config import CalibrationConfig
-from pdsim.config.runs import Run, RunChoice, TuningConfig, WorkConfig
+from pdsim.config.runs import Run, RunChoice, Shooting, TuningConfig, WorkConfig
 from pdsim.config.section import Section
 from pdsim.likelihood.config import LikelihoodConfig, MarginalConfig, PredictionConfig
 from pdsim.recordings.config import RecordingConfig
@@ -41,6 +41,24 @@ class Infer(Section):
     simulator: SimulatorConfig
     likelihood: LikelihoodConfig
     run: RunChoice
+    work: WorkConfig
+    precision: Precision
+
+
+class PlannedRun(Section):
+    """What a run costs depends on."""
+
+    name: str
+    shooting: Shooting
+    effort: int
+
+
+class Preflight(Section):
+    """Of ``preflight``."""
+
+    simulator: SimulatorConfig
+    likelihood: LikelihoodConfig
+    planned: tuple[PlannedRun, ...]
     work: WorkConfig
     precision: Precision
 
@@ -120,11 +138,13 @@ class Report(Table):
     seeds: tuple[int, ...]
     reference: str | None
     exchangeable: tuple[tuple[str, str], ...]
+    combinations: dict[str, str]
 
 
 SLICES: dict[str, type[Section]] = {
     "record": Record,
     "preprocess": Preprocess,
+    "preflight": Preflight,
     "infer": Infer,
     "simulate": Simulate,
     "predict": Predict,
@@ -161,6 +181,8 @@ _UNREAD_WITH: dict[str, dict[str, Any]] = {
 
 def _likelihood(stage: str, experiment: "ExperimentConfig", run: str) -> LikelihoodConfig:
     """The section ``likelihood`` without what a stage does not read."""
+    if stage == "preflight":
+        return experiment.likelihood
     if stage in ("evaluate", "learning_curve"):
         return experiment.likelihood.model_copy(update=_NOISE_ALONE)
     if stage == "predict":
@@ -185,6 +207,11 @@ def slice_of(stage: str, experiment: "ExperimentConfig", *, run: str = "", budge
             values[name] = experiment.run(run).choice
         elif name == "searched":
             values[name] = experiment.run(run).model_copy(update={"chosen": "", "effort": 1})
+        elif name == "planned":
+            values[name] = [
+                {"name": one.identity.run, "shooting": one.shooting, "effort": one.effort}
+                for one in experiment.runs
+            ]
         elif name == "trials":
             values[name] = experiment.run(run).trials()
         elif name == "likelihood":

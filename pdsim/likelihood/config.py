@@ -1,6 +1,6 @@
 """Section ``likelihood`` of an experiment."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -77,12 +77,13 @@ class LikelihoodConfig(Section):
         "sum", description="of several training trajectories: mixture (Eq. 9) or product (Eq. 10)"
     )
     window_count: int = Field(10, ge=2, description="shooting windows in multiple shooting")
-    noise_relative: Positive | None = Field(
+    noise_relative: float | None = Field(
         None,
+        ge=1e-9,
         description="standard deviation over the spread of each channel in the training set; "
         "default, where noise is not given either: 0.1, as in the paper",
     )
-    noise: dict[str, Positive] | None = Field(
+    noise: dict[str, Annotated[float, Field(ge=1e-12)]] | None = Field(
         None, description="standard deviation by channel, in the channel's unit"
     )
 

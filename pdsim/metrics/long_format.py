@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,20 +37,49 @@ def write_rows(output: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
 
 
 def read_metrics(path: str, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
-    """Read a metrics file, or learning curves."""
+    """Read a metrics file, or learning curves.
+
+    Raises:
+        PdsimError: it is not there, no such table, or has no row, no number or the same row twice.
+    """
+    if not Path(path).is_file():
+        raise PdsimError(f"{path}: no such file; run the stage that makes it first")
     try:
         table = pd.read_csv(path, dtype={"reason": str}, keep_default_na=True)
     except (OSError, ValueError) as error:
         raise PdsimError(f"{path}: not a metrics table: {error}") from error
     if tuple(table.columns) != tuple(columns):
         raise PdsimError(f"{path}: its columns are {list(table.columns)}, not {list(columns)}")
-    return table.assign(reason=table["reason"].fillna(""))
+    if table.empty:
+        raise PdsimError(f"{path}: has no row below its header; run the stage that makes it again")
+    numbers = pd.to_numeric(table["value"], errors="coerce")
+    strange = np.flatnonzero(numbers.isna() & table["value"].notna())
+    if len(strange):
+        row = table.iloc[strange[0]]
+        raise PdsimError(
+            f"{path}: row {strange[0] + 1}: the value of {row['metric']} is no number "
+            f"(got {row['value']!r})"
+        )
+    return _once(table.assign(value=numbers, reason=table["reason"].fillna("")), path)
+
+
+def _once(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Refuse a table that says one thing twice."""
+    keys = [*IDENTITY, "metric", *({"rollouts"} & set(table.columns))]
+    twice = table[table.duplicated(keys)]
+    if len(twice):
+        row = twice.iloc[0]
+        raise PdsimError(
+            f"{source}: {row['metric']} of {row['run']}, seed {row['seed']}, is there twice; give "
+            "each file once"
+        )
+    return table
 
 
 def gather(parts: Sequence[str], output: str, columns: Sequence[str] = COLUMNS) -> None:
     """Put the metrics of all runs of an experiment into one file."""
     table = pd.concat([read_metrics(path, columns) for path in parts], ignore_index=True)
-    write_text(output, table.to_csv(index=False))
+    write_text(output, _once(table, ", ".join(parts)).to_csv(index=False))
 
 
 def at_rollouts(table: pd.DataFrame, rollouts: int) -> pd.DataFrame:

@@ -17,11 +17,11 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from pdsim.preflight.pieces import pieces
 from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator
-from pdsim.trajectories import inputs_of
 
-# Frames of a piece.
+# Frames of a piece, at most.
 _PIECE = 60
 
 
@@ -42,7 +42,8 @@ def information(
     """
     system, space, substeps = simulator
     form = system.forward_mode()
-    starts, drives = _pieces(train)
+    cut = pieces(train, _PIECE)
+    starts, drives = jnp.asarray(cut.starts), jnp.asarray(cut.inputs)
     scale = jnp.asarray(np.nanstd(train["states"].values, axis=(0, 1)) + 1e-12)
 
     def piece(coordinates, start, drive):
@@ -67,21 +68,6 @@ def information(
 
     @jax.jit
     def at(coordinates):
-        return jax.vmap(lambda one: each(one, starts, drives).sum(axis=0))(coordinates)
+        return jax.vmap(lambda one: each(one, starts, drives).sum(axis=0) / cut.share)(coordinates)
 
     return np.asarray(at(jnp.asarray(points)))
-
-
-def _pieces(train: xr.Dataset) -> tuple[jax.Array, jax.Array]:
-    """Starts (piece, S) and inputs (piece, frame, I) of whole pieces of the recordings."""
-    inputs = inputs_of(train)
-    shortest = int(train["length"].values.min()) - 1
-    frames = min(_PIECE, shortest)
-    places = [
-        (i, first)
-        for i, length in enumerate(train["length"].values)
-        for first in range(0, int(length) - frames, frames)
-    ]
-    starts = np.stack([train["states"].values[i, first] for i, first in places])
-    drives = np.stack([inputs[i, first : first + frames] for i, first in places])
-    return jnp.asarray(starts), jnp.asarray(drives)

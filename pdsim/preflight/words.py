@@ -1,5 +1,7 @@
 """Directions that the recordings leave open, in words."""
 
+from collections.abc import Sequence
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +13,8 @@ from pdsim.recordings.units import unit
 _CANCEL = 1e-6
 # Deviation of a flat prior, in widths of the box: what remains of an open direction.
 _PRIOR = 12**-0.5
+# Of a deviation: that of which nothing was seen, and that of which little was.
+_NOTHING, _LITTLE = 0.99, 0.5
 # Parts of a direction that are named, over the largest.
 _NAMED = 0.2
 # Place of the kilogram among a unit's dimensions.
@@ -48,7 +52,10 @@ def common_factor(space: ParameterSpace, points: np.ndarray, information: np.nda
 def open_directions(
     space: ParameterSpace, points: np.ndarray, information: np.ndarray
 ) -> list[str]:
-    """Say what the recordings leave open, the median over the points.
+    """Say of which directions the recordings tell nothing, and of which little.
+
+    By the covariance (F + 12 I)⁻¹ that remains of a flat prior, mean over the points: unlike a
+    mean of F it is not ruled by the point that tells most.
 
     Args:
         points, information: as in ``common_factor``.
@@ -57,19 +64,54 @@ def open_directions(
     factor = common_factor(space, points, information)
     if factor:
         told.append(f"only the ratios of {', '.join(factor)}: up to one common factor")
-    mean = np.median(information, axis=0)
-    if factor:
         # The factor has been told; what else is open is at right angles to it.
-        v = np.mean([mass_direction(space, point) for point in points], axis=0)
-        mean = mean + np.outer(v, v) / (v @ v) * np.trace(mean)
-    values, axes = np.linalg.eigh(mean)
-    for value, axis in zip(values, axes.T, strict=True):
-        if value * _PRIOR**2 < 1:
-            largest = np.abs(axis).max()
-            parts = [
-                f"{'+' if part > 0 else '−'}{abs(part):.2f} {name}"
-                for name, part in zip(space.names, axis, strict=True)
-                if abs(part) > _NAMED * largest
-            ]
-            told.append(f"what moves along {' '.join(parts)} (in widths of the limits)")
+        along = np.stack([mass_direction(space, point) for point in points])
+        along /= np.linalg.norm(along, axis=1, keepdims=True)
+        scale = 1e6 * (np.trace(information, axis1=1, axis2=2) + _PRIOR**-2)
+        information = information + np.einsum("p,pi,pj->pij", scale, along, along)
+    prior = np.eye(space.dimension) / _PRIOR**2
+    left, axes = np.linalg.eigh(np.linalg.inv(information + prior).mean(axis=0) / _PRIOR**2)
+    left = np.sqrt(np.maximum(left, 0.0))
+    for axis in simplest(axes[:, left > _NOTHING]):
+        told.append(f"nothing is seen of {_named(space.names, axis)}")
+    for share, axis in zip(left[::-1], axes.T[::-1], strict=True):
+        if _LITTLE < share <= _NOTHING:
+            told.append(
+                f"little is seen of {_named(space.names, axis)}: {100 * share:.0f} % of the width "
+                "of the limits remains at best"
+            )
     return told
+
+
+def simplest(axes: np.ndarray) -> np.ndarray:
+    """Directions that span the same space, each with a parameter that the others leave alone.
+
+    Any mixture of directions of which nothing is seen is another one; these have few parts.
+
+    Args:
+        axes: (M, direction), at right angles.
+
+    Returns:
+        (direction, M), by Gauss–Jordan elimination with complete pivoting.
+    """
+    rows = axes.T.copy()
+    for i in range(len(rows)):
+        below = np.abs(rows[i:])
+        place, pivot = np.unravel_index(below.argmax(), below.shape)
+        rows[[i, i + place]] = rows[[i + place, i]]
+        rows[i] /= rows[i, pivot]
+        others = np.arange(len(rows)) != i
+        rows[others] -= np.outer(rows[others, pivot], rows[i])
+    return rows
+
+
+def _named(names: Sequence[str], axis: np.ndarray) -> str:
+    """A direction by its largest parts: these parameters, so far each in widths of its limits."""
+    order = np.argsort(-np.abs(axis))
+    parts = axis[order] / axis[order[0]]
+    kept = [i for i, part in enumerate(parts) if abs(part) > _NAMED]
+    listed = ", ".join(names[order[i]] for i in kept)
+    if len(kept) == 1:
+        return f"{listed} alone"
+    ratios = " : ".join(f"{parts[i]:.2g}".replace("-", "−") for i in kept)
+    return f"{listed} moved together by {ratios} of their limits' widths"

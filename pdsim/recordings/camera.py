@@ -47,7 +47,7 @@ class PopulationConfig(Section):
     mean: tuple[float, ...] = Field(description="in the order of `parameters`")
     covariance: tuple[tuple[float, ...], ...] = Field(description="in the order of `parameters`")
     run_count: Count = Field(description="runs; each starts as the first of `camera.runs`")
-    seed: int = Field(0, description="of the draws")
+    seed: int = Field(0, ge=0, description="of the draws")
 
     @model_validator(mode="after")
     def _check(self) -> "PopulationConfig":
@@ -67,8 +67,8 @@ class CameraConfig(Section):
         description="the truth: system parameters in the system's units; others at their defaults"
     )
     runs: tuple[SyntheticRun, ...] = Field(min_length=1, description="one recording each")
-    frame_count: int = Field(ge=20, description="length of every run [frames]")
-    pixels_per_metre: Positive = Field(description="image scale [pixel/m]")
+    frame_count: int = Field(ge=20, le=10_000_000, description="length of every run [frames]")
+    pixels_per_metre: float = Field(ge=1, le=1e6, description="image scale [pixel/m]")
     link_2_length: Positive = Field(description="from joint 1 to the tip marker [m]")
     pivot_drift: float = Field(2.0, ge=0, description="amplitude of the pivot's drift [pixel]")
     jitter: float = Field(
@@ -122,6 +122,28 @@ def check(config: Config, system: System) -> None:
                     f"recording.camera.{key}.{name}: {system.name} has no such "
                     f"parameter{close_name(name, parameters)}"
                 )
+    defaults = {name: parameter.default for name, parameter in parameters.items()}
+    for run in range(camera.run_count):
+        _check_body({**defaults, **run_parameters(camera, run)}, run, system)
+
+
+def _check_body(values: Mapping[str, float], run: int, system: System) -> None:
+    """Refuse what is negative and cannot be, and a link that nothing resists to move."""
+    for name, value in values.items():
+        if system.parameters[name].positive and value < 0:
+            raise PdsimError(
+                f"recording.camera.parameters.{name}: {system.parameters[name].meaning} cannot be "
+                f"negative (got {value:g}, run {run})"
+            )
+    for link in (1, 2):
+        com = values[f"com_x_{link}"] ** 2 + values[f"com_y_{link}"] ** 2
+        if not values[f"inertia_{link}"] + values[f"mass_{link}"] * com > 0 and (
+            link == 2 or not values["mass_2"] * values["length"] ** 2 > 0
+        ):
+            raise PdsimError(
+                f"recording.camera.parameters: nothing of link {link} resists a motion (run "
+                f"{run}): give inertia_{link}, or mass_{link} away from its joint"
+            )
 
 
 def channels(config: Config, system: System) -> list[str]:
@@ -148,8 +170,21 @@ def files(config: Config, folder: str) -> dict[str, str]:
 def read(config: Config, run: str, path: str, system: System) -> Recording:
     """Read a run, and what the camera knew of it."""
     recording = read_markers(path, run, sha256(path), 1 / config.rate_hz, system)
-    truth = json.loads(read_text(Path(path).with_name(TRUTH_FILE)))
+    truth = read_truth(path)
+    if not isinstance(truth.get(run), dict):
+        raise PdsimError(
+            f"{Path(path).with_name(TRUTH_FILE)}: has no run {run}; record them again, all at once"
+        )
     return replace(recording, truth=truth[run])
+
+
+def read_truth(path: str) -> dict:
+    """What stands beside a recording of what it was made with."""
+    beside = Path(path).with_name(TRUTH_FILE)
+    try:
+        return dict(json.loads(read_text(beside)))
+    except (ValueError, TypeError) as error:
+        raise PdsimError(f"{beside}: cannot be read: {error}; record the runs again") from None
 
 
 def made(folder: Path) -> bool:

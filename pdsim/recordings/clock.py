@@ -19,12 +19,12 @@ resampled, the input of a frame is the mean over this frame of what acted, which
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from pdsim.config.section import Section
+from pdsim.config.section import Rate, Section
 from pdsim.runtime.errors import PdsimError
 
 # Of a frame: by how much steps may be off, as they are and of a clock.
@@ -37,8 +37,6 @@ LONGEST_GAP = 3.0
 # Resampled frames for each row, at most: more would look like data that were not taken.
 MOST_FRAMES = 2.0
 
-# No machine is recorded faster.
-Rate = Annotated[float, Field(gt=0, le=1e6)]
 Method = Literal["linear", "cubic", "nearest"]
 
 

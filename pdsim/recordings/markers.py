@@ -16,6 +16,8 @@ from pdsim.systems.system import System
 
 def read_pixels(path: str | Path) -> np.ndarray:
     """Read a recording, shape (frame, marker, 2) with the last axis (down, across) [pixel]."""
+    if not Path(path).read_bytes().strip():
+        raise PdsimError(f"{path}: is empty; record it again, or name another --raw")
     try:
         table = np.loadtxt(path, delimiter=",", ndmin=2)
     except (OSError, ValueError) as error:

@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from pdsim.config.section import Name, Positive, Section
+from pdsim.config.section import Name, Rate, Section
 from pdsim.recordings.fitted import FittedStates
 from pdsim.recordings.smoothing import Smoothing
 from pdsim.runtime.errors import PdsimError
@@ -83,7 +83,7 @@ class FrameWindow(Section):
 class NumberedRuns(Section):
     """What sources share whose runs are numbered files of positions at one rate."""
 
-    rate_hz: Positive = Field(description="nominal frame rate [Hz]")
+    rate_hz: Rate = Field(description="nominal frame rate [Hz]")
     train: tuple[FrameWindow, ...] = Field(min_length=1, description="what estimators see")
     test: tuple[FrameWindow, ...] = Field(
         (), description="held out, for metrics; none: nothing claims to be held out"

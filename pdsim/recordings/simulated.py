@@ -17,11 +17,11 @@ from pydantic import Field, model_validator
 
 from pdsim.config.messages import close_name
 from pdsim.config.section import Count, Positive, Section
-from pdsim.recordings.camera import TRUTH_FILE, made
+from pdsim.recordings.camera import TRUTH_FILE, made, read_truth
 from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_text, sha256
+from pdsim.runtime.files import sha256
 from pdsim.systems.system import POSITIONS, System
 
 __all__ = ["Config", "channels", "check", "files", "made", "make", "read", "truths"]
@@ -127,7 +127,7 @@ def read_log(run: str, path: str, system: System, frame_time: float) -> Recordin
         source=path,
         sha256=sha256(path),
     )
-    return replace(recording, truth=json.loads(read_text(Path(path).with_name(TRUTH_FILE))))
+    return replace(recording, truth=read_truth(path))
 
 
 def make(config: Config, system: System, folder: Path) -> None:

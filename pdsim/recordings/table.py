@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from pdsim.config.messages import close_name
-from pdsim.config.section import Name, Section
+from pdsim.config.section import Name, Rate, Section
 from pdsim.recordings.channels import (
     ChannelConfig,
     ColumnName,
@@ -24,7 +24,6 @@ from pdsim.recordings.channels import (
 )
 from pdsim.recordings.clock import (
     Every,
-    Rate,
     ResampleConfig,
     Timeline,
     as_they_are,

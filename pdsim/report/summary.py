@@ -8,7 +8,14 @@ from pdsim.config.experiment import ExperimentConfig
 from pdsim.figures.figure import whose
 from pdsim.metrics.long_format import read_metrics
 from pdsim.posterior import read_draws
-from pdsim.report.numbers import parameter_lines, prior_draws, quantile_lines
+from pdsim.report.asked import AskedLine, asked_lines
+from pdsim.report.numbers import (
+    ParameterLine,
+    QuantileLine,
+    parameter_lines,
+    prior_draws,
+    quantile_lines,
+)
 from pdsim.report.trust import TrustLine, agreeing_starts, trust_lines
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
@@ -65,20 +72,23 @@ def _words(line: TrustLine) -> str:
 
 
 def _found(experiment: ExperimentConfig, path: str) -> str:
-    """Combinations that the motion determines, or else the parameters that it does."""
-    shown = [
-        f"{one.name} {one.median} ({one.low} to {one.high}) {one.unit}".removesuffix(" -")
-        for one in quantile_lines(path, "combinations")
-    ]
+    """What was asked for by name; then combinations that the motion determines, or parameters."""
+    simulator = build_simulator(experiment.simulator)
+    space = simulator.space
+    draws, prior = read_draws(path, space), prior_draws(path, space)
+    asked = asked_lines(experiment.combinations, simulator, draws, prior, None)
+    shown = [_told(one) + ("" if one.determined else " (not determined)") for one in asked]
+    shown += [_told(one) for one in quantile_lines(path, "combinations")]
     if shown:
         return ", ".join(shown)
-    space = build_simulator(experiment.simulator).space
-    lines = parameter_lines(space, read_draws(path, space), None, prior_draws(path, space))
-    shown = [
-        f"{one.name} {one.median} ({one.low} to {one.high}) {one.unit}".removesuffix(" -")
-        for one in lines
-        if one.determined
-    ]
+    lines = parameter_lines(space, draws, None, prior)
+    shown = [_told(one) for one in lines if one.determined]
     left = [one.name for one in lines if not one.determined and np.isfinite(one.width)]
     open_text = f"not determined: {', '.join(left)}" if left else ""
     return "; ".join(filter(None, [", ".join(shown), open_text]))
+
+
+def _told(line: AskedLine | QuantileLine | ParameterLine) -> str:
+    """A quantity with its median and its 90 % interval."""
+    text = f"{line.name} {line.median} ({line.low} to {line.high}) {line.unit}"
+    return text.removesuffix(" -")

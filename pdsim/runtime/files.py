@@ -1,5 +1,6 @@
 """Writing and reading files so that a half-written one is never taken for a whole one."""
 
+import contextlib
 import errno
 import glob
 import hashlib
@@ -18,6 +19,10 @@ FOLDER_VARIABLE = "PDSIM_DATA_DIR"
 DEFAULT_FOLDER = "data"
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+# A file where a folder should be, or the reverse, and folders that cannot be written in.
+_IN_THE_WAY = (
+    errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.EROFS,
+)  # fmt: skip
 # A disk with less free space than this is full [bytes].
 _RESERVE = 2**20
 
@@ -37,6 +42,29 @@ def find_file(path: str | Path, folder: str | Path) -> Path:
     return next((c for c in candidates if c.exists()), candidates[0])
 
 
+def check_output(path: str | Path) -> None:
+    """Make the folder of a file that a long job will write, or refuse before it begins.
+
+    Raises:
+        PdsimError: no file can be written there.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise PdsimError(f"{path}: is a folder; name a file in it")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _blocked(path, error) from error
+    if not os.access(path.parent, os.W_OK):
+        raise PdsimError(f"{path.parent}: cannot be written in; name another output")
+
+
+def _blocked(path: Path, error: OSError) -> PdsimError:
+    return PdsimError(
+        f"{path}: cannot be written: {error.strerror}; name another output, or clear what is there"
+    )
+
+
 def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
     """Call ``write`` on a temporary name beside ``path``, flush it to disk, then rename it.
 
@@ -44,7 +72,8 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
     that killed processes left for this path are removed.
 
     Raises:
-        PdsimError: the disk is full, or a quota used up; what was at ``path`` is still there.
+        PdsimError: the disk is full, or a quota used up, or something is in the way; what was at
+            ``path`` is still there.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
@@ -60,6 +89,8 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
     except (OSError, RuntimeError) as error:
         # netCDF4 tells of a full disk by a RuntimeError that does not say so.
         number = error.errno if isinstance(error, OSError) else None
+        if isinstance(error, OSError) and number in _IN_THE_WAY:
+            raise _blocked(path, error) from error
         if number in _FULL or shutil.disk_usage(path.parent).free < _RESERVE:
             raise PdsimError(
                 f"{path}: no space left to write it ({error}); free some and run again: what was "
@@ -67,7 +98,8 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
             ) from error
         raise
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(NotADirectoryError):
+            temporary.unlink(missing_ok=True)
 
 
 def _flush(path: Path) -> None:
@@ -126,6 +158,8 @@ def write_dataset(path: str | Path, data: xr.Dataset | xr.DataTree) -> None:
 
 def read_dataset(path: str | Path, group: str | None = None) -> xr.Dataset:
     """Read one group of a NetCDF file into memory, or say which file is missing or broken."""
+    if Path(path).is_dir():
+        raise PdsimError(f"{path}: is a folder; name the NetCDF file in it")
     if not Path(path).is_file():
         raise PdsimError(f"{path}: no such file; run the stage that makes it first")
     try:
@@ -138,6 +172,9 @@ def read_dataset(path: str | Path, group: str | None = None) -> xr.Dataset:
 
 
 def sha256(path: str | Path) -> str:
-    """Return the SHA-256 of a file as 64 hexadecimal digits."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """Return the SHA-256 of a file as 64 hexadecimal digits, or say which cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise PdsimError(f"{path}: cannot be read: {error.strerror}") from None

@@ -25,12 +25,12 @@ from pdsim.inference.runner import run
 from pdsim.runtime import device
 from pdsim.runtime.checkpoint import Checkpoint, load, save
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_dataset, write_dataset
+from pdsim.runtime.files import write_dataset
 from pdsim.runtime.progress import Progress
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import select
+from pdsim.trajectories import load_trajectories, select
 
 log = logging.getLogger(__name__)
 
@@ -44,10 +44,11 @@ def calibrate(options: Calibrate, *, identity: Identity, trajectories: str, outp
     config, method = options.calibration, options.run.method
     settings = registry.load("inference", method).Settings.model_validate(options.run.settings)
     estimator = load_estimator(method, settings, config.budget)
-    template = select(read_dataset(trajectories), "train")
+    simulator = build_simulator(options.simulator)
+    template = select(load_trajectories(trajectories, simulator.system), "train")
     recording = options.recording
     generator = Generator(
-        simulator=build_simulator(options.simulator),
+        simulator=simulator,
         template=template,
         likelihood=options.likelihood,
         shooting=options.run.shooting,

@@ -17,6 +17,7 @@ from pdsim.posterior import assemble
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.simulator import build_simulator
+from pdsim.trajectories import load_trajectories
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ def condition(
     device.configure(options.precision)
     config, count = options.bayessim.density, options.particle_count
     simulator = build_simulator(options.simulator)
-    data = read_dataset(trajectories)
+    data = load_trajectories(trajectories, simulator.system)
     problem = build_problem(simulator, options.likelihood, data, "single", options.precision)
     space = simulator.space
     recorded = read_dataset(statistics)["recorded"].values

@@ -9,7 +9,7 @@ from pdsim.control.config import ControlConfig
 from pdsim.figures import control_film, control_laps, control_path
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_dataset
+from pdsim.tables.control_logs import read_log
 
 CAPTIONS = {
     "path": control_path.CAPTION,
@@ -33,7 +33,7 @@ def control_plot(
         control_laps.draw(config.title, _laps(file), names, unit, stem)
         return
     device.configure(config.precision)
-    task, log = config.task.build(), read_dataset(file)
+    task, log = config.task.build(), read_log(file)
     title = f"{config.title}: {log.attrs['title']}"
     if figure == "path":
         control_path.draw(title, task, log, stem)
@@ -43,6 +43,9 @@ def control_plot(
 
 def _laps(path: str) -> pd.DataFrame:
     try:
-        return pd.read_csv(path)
+        table = pd.read_csv(path)
     except (OSError, ValueError) as error:
         raise PdsimError(f"{path}: not a table of laps: {error}") from error
+    if "controller" not in table:
+        raise PdsimError(f"{path}: not a table of laps; give laps.csv of pdsim control-table")
+    return table

@@ -12,6 +12,7 @@ from pdsim.posterior import read_draws
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
+from pdsim.trajectories import load_trajectories
 
 
 def evaluate(
@@ -35,8 +36,8 @@ def evaluate(
         prediction: file of stage ``predict``, where recordings are predicted from a prefix.
     """
     device.configure(options.precision)
-    _, space, _ = build_simulator(options.simulator)
-    data, rolled = read_dataset(trajectories), read_dataset(rollouts)
+    system, space, _ = build_simulator(options.simulator)
+    data, rolled = load_trajectories(trajectories, system), read_dataset(rollouts)
     evidence = Evidence(
         data,
         space,

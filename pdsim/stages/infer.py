@@ -21,10 +21,11 @@ from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import ShootingProblem
 from pdsim.posterior import assemble
 from pdsim.runtime import device
-from pdsim.runtime.files import read_dataset, write_dataset
+from pdsim.runtime.files import check_output, write_dataset
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
 from pdsim.systems.simulator import build_simulator
+from pdsim.trajectories import load_trajectories
 
 log = logging.getLogger(__name__)
 
@@ -46,10 +47,11 @@ def infer(
     Args:
         resume: see ``pdsim.inference.runner.run``.
     """
+    check_output(output)
     device.configure(options.precision)
     simulator, method = build_simulator(options.simulator), options.run.method
     settings = registry.load("inference", method).Settings.model_validate(options.run.settings)
-    data = read_dataset(trajectories)
+    data = load_trajectories(trajectories, simulator.system)
     problem = build_problem(
         simulator, options.likelihood, data, options.run.shooting, options.precision
     )

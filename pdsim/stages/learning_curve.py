@@ -14,7 +14,7 @@ from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import inputs_of, is_test
+from pdsim.trajectories import inputs_of, is_test, load_trajectories
 
 # Snapshots that are scored, at most; evenly spread over the logarithm of the roll-outs.
 _POINTS = 12
@@ -44,7 +44,8 @@ def learning_curve(
     device.configure(options.precision)
     simulator = build_simulator(options.simulator)
     space = simulator.space
-    whole, snapshots = read_dataset(trajectories), read_dataset(posterior, "course")
+    whole = load_trajectories(trajectories, simulator.system)
+    snapshots = read_dataset(posterior, "course")
     draws = np.stack([snapshots[name].values for name in space.names], axis=-1)
     used, seconds = snapshots["rollouts"].values, snapshots["seconds"].values
     test = is_test(whole)

@@ -9,6 +9,7 @@ from pdsim.likelihood.prediction import prefix_of
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.simulator import build_simulator
+from pdsim.trajectories import load_trajectories
 
 
 def predict(options: Predict, *, seed: int, trajectories: str, posterior: str, output: str) -> None:
@@ -16,7 +17,8 @@ def predict(options: Predict, *, seed: int, trajectories: str, posterior: str, o
     ``predicted_observation`` (the measured channels, with sensor noise too)."""
     device.configure(options.precision)
     simulator = build_simulator(options.simulator)
-    data, draws = read_dataset(trajectories), read_dataset(posterior, "posterior")
+    data = load_trajectories(trajectories, simulator.system)
+    draws = read_dataset(posterior, "posterior")
     noise = read_dataset(posterior, "noise")
     prefix = prefix_of(
         simulator,

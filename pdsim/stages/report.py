@@ -17,6 +17,8 @@ from pdsim.metrics.labelings import labelings, remark
 from pdsim.metrics.long_format import read_metrics
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
+from pdsim.preflight.findings import read_preflight
+from pdsim.report.asked import asked_lines
 from pdsim.report.numbers import (
     next_prior_text,
     noise_text,
@@ -45,18 +47,21 @@ def write_report(
     metrics: str,
     trajectories: str,
     posteriors: Sequence[str],
+    preflight: str,
     figures: Sequence[str],
     output: str,
 ) -> None:
     """Write the report.
 
     Args:
+        preflight: what the stage of that name wrote.
         posteriors: posterior files of all runs and seeds.
         figures: pictures, ``figures/<kind>.<suffix>`` or ``<run>/seed<k>/<kind>.<suffix>``.
     """
     table, unit, published = read_metrics(metrics), options.unit, options.paper_table
     data = read_dataset(trajectories)
-    space = build_simulator(options.simulator).space
+    simulator = build_simulator(options.simulator)
+    space = simulator.space
     truth = known_truth(data, space)
     roots = {path: read_dataset(path).attrs for path in posteriors}
     identities = {identity.run: identity for identity in map(whose, roots.values())}
@@ -71,6 +76,7 @@ def write_report(
             reference_seed=options.seeds[0],
             agreeing=agreeing_starts(roots),
         ),
+        "preflight": read_preflight(preflight),
         "predicted": bool((table["metric"] == COVERAGE).any()),
         "comparison": comparison.build(table, published, unit),
         "tables": _paper_tables(options, table) if holds_out(table) else [],
@@ -84,6 +90,20 @@ def write_report(
         "frame_time": float(data.attrs["frame_time"]),
         "settings": _setting_lines(options),
         "next_prior": next_prior_text(options.simulator),
+        "asked": [
+            {
+                "label": whose(root).label,
+                "lines": asked_lines(
+                    options.combinations,
+                    simulator,
+                    read_draws(path, space),
+                    prior_draws(path, space),
+                    truth,
+                ),
+            }
+            for path, root in roots.items()
+            if options.combinations and root["seed"] == options.seeds[0]
+        ],
         "posteriors": [
             {
                 "label": f"{whose(root).label}, seed {root['seed']}",

@@ -10,7 +10,7 @@ from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.ensemble import roll_out, simulate_each
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import inputs_of, is_position
+from pdsim.trajectories import inputs_of, is_position, load_trajectories
 
 
 def simulate(options: Simulate, *, trajectories: str, posterior: str, output: str) -> None:
@@ -22,7 +22,7 @@ def simulate(options: Simulate, *, trajectories: str, posterior: str, output: st
     """
     device.configure(options.precision)
     simulator = build_simulator(options.simulator)
-    data = read_dataset(trajectories)
+    data = load_trajectories(trajectories, simulator.system)
     draws = read_draws(posterior, simulator.space)
     stats = read_dataset(posterior, "sample_stats")
     best = int(np.argmax(stats["log_likelihood"].values))

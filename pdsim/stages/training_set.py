@@ -11,11 +11,11 @@ from pdsim.config.slices import TrainingSet
 from pdsim.recordings.segments import SmoothingConfig
 from pdsim.recordings.smoothing import white_noise
 from pdsim.runtime import device
-from pdsim.runtime.files import read_dataset, write_dataset
+from pdsim.runtime.files import write_dataset
 from pdsim.runtime.progress import Progress
 from pdsim.systems.ensemble import first_frame, simulate_each
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import inputs_of, is_position, select
+from pdsim.trajectories import inputs_of, is_position, load_trajectories, select
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def training_set(options: TrainingSet, *, trajectories: str, output: str) -> Non
     config = options.bayessim.training_set
     simulator = build_simulator(options.simulator)
     space = simulator.space
-    data = read_dataset(trajectories)
+    data = load_trajectories(trajectories, simulator.system)
     train = select(data, "train")
     starts, inputs = train["start"].values, inputs_of(train)
     position = is_position(data)

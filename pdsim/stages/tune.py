@@ -26,11 +26,11 @@ from pdsim.metrics.rmse import rmse
 from pdsim.metrics.score import Score, undefined
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_dataset, write_text
+from pdsim.runtime.files import write_text
 from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
 from pdsim.tables.layout import markdown
-from pdsim.trajectories import inputs_of, is_position, select
+from pdsim.trajectories import inputs_of, is_position, load_trajectories, select
 
 COLUMNS = (
     "experiment", "run", "method", "shooting", "settings", "energy_score", "rmse", "seconds", "use",
@@ -68,7 +68,7 @@ def tune(
     if entry.tune_iterations is not None:
         budget = budget.model_copy(update={"iteration_count": entry.tune_iterations})
     simulator = build_simulator(options.simulator)
-    whole = select(read_dataset(trajectories), "train")
+    whole = select(load_trajectories(trajectories, simulator.system), "train")
     seen = first_part(whole, options.tuning.share)
     problem = build_problem(simulator, options.likelihood, seen, entry.shooting, options.precision)
     model = registry.load("inference", entry.method).Settings
@@ -117,9 +117,19 @@ def _score(options, simulator, estimator, chunk_size, problem, whole) -> tuple[S
     )
 
 
+def _read_search(path: str) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(path)
+    except (OSError, ValueError) as error:
+        raise PdsimError(f"{path}: no search that pdsim tune wrote: {error}") from error
+    if tuple(table.columns) != COLUMNS:
+        raise PdsimError(f"{path}: its columns are {list(table.columns)}, not {list(COLUMNS)}")
+    return table
+
+
 def gather(parts: Sequence[str], stem: str) -> None:
     """Put the searches of an experiment into one table, CSV and Markdown."""
-    table = pd.concat([pd.read_csv(path) for path in parts], ignore_index=True)
+    table = pd.concat([_read_search(path) for path in parts], ignore_index=True)
     write_text(f"{stem}.csv", table.to_csv(index=False))
     shown = table.drop(columns="experiment").fillna("").astype(str)
     write_text(f"{stem}.md", markdown(list(shown.columns), shown.values.tolist()))

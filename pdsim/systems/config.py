@@ -53,6 +53,11 @@ class ParameterConfig(Section):
             raise ValueError(
                 "mean and standard_deviation belong to a normal or truncated_normal prior"
             )
+        if self.mean is not None and not self.lower <= self.mean <= self.upper:
+            raise ValueError(
+                f"mean: {self.mean:g} is outside the limits {self.lower:g} to {self.upper:g}; "
+                "what a prior holds for likely must be possible, so widen them"
+            )
         if self.prior == "half_cauchy":
             if self.median is None:
                 raise ValueError("a half_cauchy prior needs median")

@@ -9,6 +9,18 @@ from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 
 
+def read_log(path: str) -> xr.Dataset:
+    """One controller's log.
+
+    Raises:
+        PdsimError: it is none.
+    """
+    log = read_dataset(path)
+    if "title" not in log.attrs or "controller" not in log.attrs:
+        raise PdsimError(f"{path}: no log of a controller; give one that pdsim control wrote")
+    return log
+
+
 def read_logs(config: ControlConfig, paths: Sequence[str]) -> dict[str, xr.Dataset]:
     """The log of each controller by name, in the config's order.
 
@@ -17,8 +29,8 @@ def read_logs(config: ControlConfig, paths: Sequence[str]) -> dict[str, xr.Datas
     """
     found = {}
     for path in paths:
-        log = read_dataset(path)
-        found[str(log.attrs.get("title", ""))] = log
+        log = read_log(path)
+        found[str(log.attrs["title"])] = log
     missing = [one.name for one in config.controllers if one.name not in found]
     if missing:
         raise PdsimError(f"no log of controller {missing[0]!r} is given (given: {sorted(found)})")

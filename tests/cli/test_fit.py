@@ -1,5 +1,7 @@
-"""`pdsim fit`: what is refused before anything runs, Ctrl-C, and a whole run on tables far away."""
+"""`pdsim fit`: what is refused before anything runs, what ends it, and a whole run on tables far away."""
 
+import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from pdsim.cli.main import main
 WAITING = """
 import sys, time
 from pathlib import Path
-Path(sys.argv[1], "began").touch()
+Path(sys.argv[1], "began").write_text("yes")
 try:
     time.sleep(60)
 except KeyboardInterrupt:
@@ -24,6 +26,22 @@ RUNNING = """
 import sys
 from pdsim.cli.fit import _run
 raise SystemExit(_run([sys.executable, "-c", sys.argv[1], sys.argv[2]]))
+"""
+RUNNING_ALL = """
+import sys
+from pdsim.cli.fit import _run
+raise SystemExit(_run(sys.argv[1:]))
+"""
+SNAKEFILE = """
+rule second:
+    input: "first"
+    output: "second"
+    shell: "if [ -e began ]; then touch second; else echo $$ > began; exec sleep 60; fi"
+
+
+rule first:
+    output: "first"
+    shell: "echo once >> first"
 """
 
 
@@ -51,21 +69,61 @@ def test_what_cannot_be_fitted_is_said_before_anything_runs(
         assert words in error
 
 
-def test_ctrl_c_reaches_what_runs_and_is_waited_for(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_us_reaches_what_runs_and_is_waited_for(tmp_path, number):
     command = [sys.executable, "-c", RUNNING, WAITING, str(tmp_path)]
-    # Tests that run in the background ignore Ctrl-C, and so would their children.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with started(command, tmp_path / "began") as process:
+        process.send_signal(number)
+        assert process.wait(60) == 128 + number
+    assert (tmp_path / "ended").exists()
+
+
+def test_sigterm_ends_snakemake_and_its_jobs_and_the_same_command_goes_on(tmp_path):
+    """Also where Ctrl-C is ignored, as of all that a script starts with `&`."""
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    snakemake = [sys.executable, "-m", "snakemake", "--cores", "1", "--directory", str(tmp_path)]
+    snakemake += ["--snakefile", str(tmp_path / "Snakefile"), "--quiet", "all"]
+    command = [sys.executable, "-c", RUNNING_ALL, *snakemake]
+    with started(command, tmp_path / "began", ignored=True) as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 143
+    job = int((tmp_path / "began").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(job, 0)
+    assert (tmp_path / "first").exists()
+    # No lock is left, and what was finished is not done again.
+    (tmp_path / "began").write_text("again")
+    assert subprocess.run(command, check=False).returncode == 0
+    assert (tmp_path / "first").read_text() == "once\n"
+
+
+def test_how_to_go_on_is_said(root, capsys, monkeypatch):
+    monkeypatch.setattr("pdsim.cli.fit._run", lambda command: 143)
+    demo = str(root / "config/experiments/demo.yaml")
+    assert main(["fit", demo, "--budget", "quick"]) == 143
+    error = capsys.readouterr().err
+    assert "what is finished is kept" in error
+    assert f"To go on: pdsim fit {demo} --budget=quick" in error
+
+
+@contextlib.contextmanager
+def started(command, began, *, ignored=False):
+    """A process that has begun; Ctrl-C works in it, or is ignored, whatever it is here."""
+    handler = signal.SIG_IGN if ignored else signal.default_int_handler
+    before = signal.signal(signal.SIGINT, handler)
     try:
         process = subprocess.Popen(command)
     finally:
         signal.signal(signal.SIGINT, before)
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "began").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 130
-    assert (tmp_path / "ended").exists()
+    try:
+        deadline = time.monotonic() + 60
+        while not (began.exists() and began.read_text()):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.slow

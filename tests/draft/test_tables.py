@@ -1,5 +1,3 @@
-import re
-
 import numpy as np
 import pytest
 from draft.swings import NOISE
@@ -65,61 +63,6 @@ def test_what_is_asked_for_is_taken(folder):
         "torque_1": {"column": "Battery V", "unit": "mN m"},
         "torque_2": {"constant": 0.0, "unit": "N m"},
     }
-
-
-def table(**columns):
-    rows = np.stack(list(columns.values()), axis=1)
-    return ",".join(columns) + "\n" + "\n".join(",".join(map(str, row)) for row in rows)
-
-
-STEPS = np.arange(100)
-GOOD = {"t": STEPS / 100, "a": np.sin(STEPS / 9), "b": np.cos(STEPS / 9)}
-# What is in the file, the arguments, and what the message must hold.
-BAD = [
-    ("", [], ["bad.csv", "empty"]),
-    ("t,a,b\n", [], ["bad.csv", "no row below"]),
-    ("t,a,b\n1,2,3\n", [], ["bad.csv", "1 rows", "20 or more are needed"]),
-    ("x,y\nred,blue\n", [], ["bad.csv", "no column holds numbers"]),
-    (table(a=GOOD["a"], b=GOOD["b"]), [], ["bad.csv", "a, b", "--time COLUMN:s", "--rate 500"]),
-    (table(t=STEPS * 0.3, a=GOOD["a"], b=GOOD["b"]), [], ["'t'", "0.3", "--time t:ms"]),
-    (table(**GOOD), ["--time", "stamp"], ["bad.csv", "'stamp'", "known: a, b, t"]),
-    (table(**GOOD), ["--time", "t:kg"], ["--time t:kg", "cannot be converted", "ms"]),
-    (table(**GOOD), ["--time", "t:blink"], ["--time t:blink", "not known"]),
-    (table(t=-GOOD["t"], a=GOOD["a"], b=GOOD["b"]), [], ["bad.csv", "backwards"]),
-    (table(t=GOOD["t"], a=GOOD["a"]), [], ["bad.csv", "q0, q1", "candidates: a", "--channel q0="]),
-    (table(**GOOD, c=GOOD["a"]), [], ["q0, q1", "candidates: a, b, c", "--channel q1="]),
-    (table(**GOOD), ["--channel", "q2=a"], ["--channel q2=", "no such channel", "q0"]),
-    (table(**GOOD), ["--channel", "q0=c"], ["bad.csv", "'c'", "known: a, b, t"]),
-    (table(**GOOD), ["--channel", "q0=a:kg"], ["--channel q0=a:kg", "cannot be converted"]),
-    (table(**GOOD), ["--input", "torque_1=9"], ["torque_2", "or 0 where nothing acts"]),
-    (table(**GOOD), ["--input", "torque_1=tau", "--input", "torque_2=0"], ["'tau'", "bad.csv"]),
-    (
-        table(t=STEPS / 10, a=10 * np.sin(STEPS / 10), b=10 * np.cos(STEPS / 10)),
-        [],
-        ["bad.csv", "'a'", "from -", "--channel q0=a:deg or --channel q0=a:rad"],
-    ),
-    (table(t=GOOD["t"], a=0 * STEPS + 1.0, b=0 * STEPS), [], ["bad.csv", "nothing moves"]),
-    (table(**{k: v[:30] for k, v in GOOD.items()}), [], ["bad.csv", "record for longer"]),
-    (table(**GOOD), ["--output", "mine.txt"], ["mine.txt", "mine.yaml"]),
-    (table(**GOOD), ["--system", "double_pendulm"], ["double_pendulm", "--model"]),
-    (table(**GOOD), ["--rate", "-5"], ["--rate -5", "above 0"]),
-]
-
-
-@pytest.mark.parametrize(("text", "arguments", "told"), BAD)
-def test_what_cannot_be_guessed_is_said_with_its_remedy(
-    tmp_path, monkeypatch, capsys, text, arguments, told
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bad.csv").write_text(text)
-    system = [] if "--system" in arguments else ["--system", "double_pendulum"]
-    output = [] if "--output" in arguments else ["--output", "mine.yaml"]
-    assert main(["new", "bad.csv", *system, *output, *arguments]) == 2
-    error = capsys.readouterr().err
-    assert "Traceback" not in error
-    for words in told:
-        assert re.search(re.escape(words), error), (words, error)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv"]
 
 
 def test_an_output_that_is_there_stays(folder, tmp_path, capsys):

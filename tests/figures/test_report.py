@@ -13,11 +13,18 @@ from figures.conftest import ESTIMATORS, SECTIONS, TRUTH, VARIANTS
 from pdsim.config.slices import Report
 from pdsim.identity import Identity
 from pdsim.metrics.long_format import COLUMNS
+from pdsim.preflight.findings import Cost, Findings, Preflight, write_preflight
 from pdsim.report.numbers import noise_text, parameter_lines, prior_draws
 from pdsim.report.trust import trust_lines
 from pdsim.runtime.files import write_dataset
 from pdsim.stages.report import _optimum_summary, write_report
 from pdsim.systems.config import PosteriorOf
+
+PREFLIGHT = Preflight(
+    Findings(0.02, {"link_1": 0.1, "link_2": 0.3}, (), 0.0),
+    "",
+    {"svgd_single": Cost(12345, 0.4)},
+)
 
 
 class Page(HTMLParser):
@@ -44,7 +51,7 @@ class Page(HTMLParser):
 def written(tmp_path):
     """Return what writes a report of some files, and returns its text without tags."""
 
-    def write(files, **changes):
+    def write(files, preflight=PREFLIGHT, **changes):
         runs = [
             SimpleNamespace(identity=identity, method=identity.method, settings={"a": 1}, chosen="")
             for identity in ESTIMATORS
@@ -58,6 +65,7 @@ def written(tmp_path):
             "seeds": (0,),
             "reference": None,
             "exchangeable": (),
+            "combinations": {},
             "paper_table": True,
         } | changes
         assert {*values, "unit"} == set(Report.model_fields)
@@ -68,10 +76,13 @@ def written(tmp_path):
         for path in pictures:
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(png, tmp_path / path)
+        path = str(tmp_path / "preflight.json")
+        write_preflight(path, preflight)
         write_report(
             SimpleNamespace(**values, unit="rad"),
             metrics=files.metrics,
             trajectories=files.trajectories,
+            preflight=path,
             posteriors=[files.posterior[identity] for identity in (*ESTIMATORS, *VARIANTS)],
             figures=[str(tmp_path / path) for path in pictures],
             output=str(tmp_path / "report.html"),
@@ -121,11 +132,43 @@ def test_the_report_says_whose_posterior_the_prior_is(held_out, written):
     assert said in text
 
 
+def test_the_report_tells_what_was_known_before_it_ran(held_out, written):
+    text = written(held_out)
+    assert "changes what is simulated by 0.02 times the sensors' noise ." in text
+    assert "would tell every parameter" in text
+    assert "svgd_single 12,345 0.4" in text
+    open_text = "nothing is seen of link_1 alone"
+    rough = Findings(3.0, {}, (open_text,), 0.25)
+    text = written(held_out, preflight=Preflight(rough, "", {}))
+    assert "3 times the sensors' noise : the error of the step passes for something" in text
+    assert f"were the model exact: {open_text}" in text
+    assert "25 % cannot be simulated" in text
+    text = written(held_out, preflight=Preflight(None, "no position was measured", {}))
+    assert "Nothing could be told: no position was measured." in text
+
+
 def test_combinations_are_shown_where_the_system_knows_them(held_out, written):
     text = written(held_out)
     assert text.count("combination unit 5 % median 95 %") == 1
     assert "ratio m/m" in text
     assert "A single parameter need not be determined" in text
+
+
+def test_what_was_asked_for_comes_first(trusted, written):
+    text = written(
+        trusted, combinations={"reach": "link_1 + link_2 [cm]", "share": "link_1/link_2"}
+    )
+    head = text[: text.index("Whom to trust")]
+    first, second = (head.index(word) for word in ("reach = link_1 + link_2 [cm]", "share ="))
+    assert first < second
+    # The draws of the first run that are there have its prior beside them, those of others not.
+    svgd = head[head.index("SVGD, single shooting") :].split("CSVGD")[0]
+    low, median, high = (
+        f"{100 * value:.4g}"
+        for value in np.quantile(np.linspace(2.4, 2.6, 24) + 0.9 * SPREAD, [0.05, 0.5, 0.95])
+    )
+    assert f"{low} {median} {high}" in svgd
+    assert "What was asked for" not in written(trusted)
 
 
 def test_without_a_test_set_nothing_is_called_held_out(training_only, written):
@@ -135,6 +178,7 @@ def test_without_a_test_set_nothing_is_called_held_out(training_only, written):
     assert "training: all draws [rad]" in text
 
 
+SPREAD = np.linspace(0.5, 5.0, 24)
 FIT = Identity("least_squares_marginal", "least_squares", "marginal")
 CHAINS = Identity("nuts_marginal", "nuts", "marginal")
 SVGD = ESTIMATORS[0]
@@ -218,7 +262,7 @@ def trusted(held_out, tmp_path):
     )
     with xr.open_datatree(held_out.posterior[run], engine="netcdf4") as tree:
         tree = tree.load()
-    links, spread = tree["posterior"].dataset, np.linspace(0.5, 5.0, 24)[None]
+    links, spread = tree["posterior"].dataset, SPREAD[None]
     dims = ("chain", "draw")
     near = np.linspace(1.4, 1.6, 24)[None]
     sensor = np.linspace(0.001, 0.003, 24)[None]

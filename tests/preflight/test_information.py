@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from draft.swings import LINKS, NOISE
 
+from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.preflight.information import information
+from pdsim.preflight.pieces import pieces
 from pdsim.preflight.preflight import measured_positions
-from pdsim.preflight.words import common_factor, open_directions
+from pdsim.preflight.words import common_factor, open_directions, simplest
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.simulator import build_simulator
 from pdsim.trajectories import select
@@ -67,6 +69,16 @@ def test_masses_of_a_free_pendulum_are_known_up_to_a_common_factor(train):
     )
 
 
+def test_of_many_pieces_a_few_stand_for_all(train):
+    """Two swings of 122 frames, cut into pieces of 5."""
+    cut = pieces(train, 5)
+    assert cut.starts.shape[0] == cut.inputs.shape[0] == 12
+    assert cut.inputs.shape[1] == 5
+    assert cut.share == 12 / 48
+    np.testing.assert_array_equal(cut.starts[0], train["states"].values[0, 0])
+    np.testing.assert_array_equal(cut.starts[-1], train["states"].values[1, 115])
+
+
 def test_one_mass_that_is_known_holds_the_others(train):
     simulator = simulator_of(["mass_1", "inertia_1", "friction_1"])
     points, found = matrices(simulator, train)
@@ -80,3 +92,53 @@ def test_noise_of_the_positions_is_found(train):
     columns, noise = measured_positions(train)
     assert columns == [0, 1]
     np.testing.assert_allclose(noise, NOISE, rtol=0.2)
+
+
+TWO = [(0.5, 5.0, "link_1"), (0.5, 5.0, "link_2"), (0.0, 1.0, "friction_1")]
+
+
+def box(limits):
+    return ParameterSpace(tuple(Parameter(name, low, high, "m") for low, high, name in limits))
+
+
+def slopes(*rows):
+    """F of residuals with these slopes in widths of the box."""
+    matrix = np.array(rows, float)
+    return matrix.T @ matrix
+
+
+def test_parameters_that_every_point_tells_are_not_called_open():
+    """Each point tells both parameters; the elementwise median of the three would tell neither."""
+    found = 1e4 * np.array([[[1, 9.9], [9.9, 100]], [[100, 9.9], [9.9, 1]], [[1, 0], [0, 1]]])
+    assert np.linalg.eigvalsh(found).min() > 100
+    assert np.linalg.eigvalsh(np.median(found, axis=0)).min() < 0
+    assert open_directions(box(TWO[:2]), np.full((3, 2), 0.5), found) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([[100, 100, 0], [0, 0, 100]],
+         ["nothing is seen of link_1, link_2 moved together by 1 : −1 of their limits' widths"]),
+        ([[100, 0, 0]], ["nothing is seen of link_2 alone", "nothing is seen of friction_1 alone"]),
+        ([[100, 0, 0], [0, 50, 100]],
+         ["nothing is seen of link_2, friction_1 moved together by 1 : −0.5 of their limits' "
+          "widths"]),
+        ([[100, 0, 0], [0, 100, 0], [0, 0, 3]],
+         ["little is seen of friction_1 alone: 76 % of the width of the limits remains at best"]),
+        ([[100, 0, 0], [0, 100, 0], [0, 0, 100]], []),
+    ],
+)  # fmt: skip
+def test_what_is_open_is_said_by_its_parameters(rows, told):
+    points = np.full((2, 3), 0.5)
+    assert sorted(open_directions(box(TWO), points, np.stack([slopes(*rows)] * 2))) == sorted(told)
+
+
+def test_directions_with_few_parts_span_the_same_space():
+    rng = np.random.default_rng(0)
+    axes = np.linalg.qr(rng.normal(size=(5, 3)))[0]
+    found = simplest(axes)
+    outside = found.T - axes @ (axes.T @ found.T)
+    np.testing.assert_allclose(outside, 0, atol=1e-12)
+    assert np.linalg.matrix_rank(found) == 3
+    assert (np.abs(found) < 1e-12).sum() >= 6

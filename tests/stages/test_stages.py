@@ -13,6 +13,7 @@ from pdsim.cli.main import main
 from pdsim.config.experiment import load_experiment
 from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS, at_rollouts, read_metrics
 from pdsim.metrics.metric import pool
+from pdsim.preflight.findings import Preflight, write_preflight
 from pdsim.recordings.smoothing import white_noise
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.ensemble import roll_out
@@ -345,10 +346,11 @@ def test_figures_are_drawn_and_are_the_same_bytes_again(tiny, figures, tmp_path,
 
 
 def test_the_report_is_one_file_with_everything(tiny, figures, tmp_path):
-    report = tmp_path / "report.html"
+    report, preflight = tmp_path / "report.html", str(tmp_path / "preflight.json")
+    write_preflight(preflight, Preflight(None, "nobody looked", {}))
     posteriors = [str(posterior_file(tiny, run)) for run in RUN_NAMES]
     arguments = ["--quiet", "report", str(tiny / "tiny.yaml"), "--output", str(report)]
-    arguments += ["--metrics", str(tiny / "metrics.csv")]
+    arguments += ["--metrics", str(tiny / "metrics.csv"), "--preflight", preflight]
     arguments += ["--trajectories", str(tiny / "trajectories.nc"), "--posteriors", *posteriors]
     assert main([*arguments, "--figures", *(str(tiny / f"{kind}.png") for kind in PLOTS)]) == 0
     text = report.read_text()

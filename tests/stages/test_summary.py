@@ -24,6 +24,13 @@ def test_three_lines_of_the_run_that_is_objected_to_least(tiny):
         assert other.identity.label in believe or other.identity.run == run
 
 
+def test_what_was_asked_for_is_told_first(tiny):
+    experiment = load_experiment(tiny / "tiny.yaml")
+    asked = experiment.model_copy(update={"combinations": {"ratio": "link_1/link_2"}})
+    found = summary(asked, tiny)[0]
+    assert found.index("ratio ") < found.index("J1_over_G1")
+
+
 def test_what_is_believed_is_what_no_rule_objects_to():
     def line(*verdicts):
         return TrustLine("a", list(verdicts), "")

@@ -102,7 +102,7 @@ CASES = {
         EXPERIMENT,
         "noise_relative: 0.1",
         "noise_relative: 0.2",
-        AFTER_INFERENCE | {"infer", "plot_landscape"},
+        AFTER_INFERENCE | {"infer", "plot_landscape", "preflight"},
         {"infer": 2, "evaluate": 2},
     ),
     "the title: figures and report": (
@@ -116,7 +116,7 @@ CASES = {
         EXPERIMENT,
         "com_y_2: 2.0",
         "com_y_2: 2.1",
-        AFTER_INFERENCE | {"record", "preprocess", "infer", "plot_landscape"},
+        AFTER_INFERENCE | {"record", "preprocess", "infer", "plot_landscape", "preflight"},
         {"record": 1, "preprocess": 1, "infer": 2, "evaluate": 2},
     ),
     "a run's words: nothing but the report": (
@@ -158,7 +158,7 @@ CASES = {
         "pdsim/likelihood/shooting.py",
         "- 0.5 * error",
         "- 0.50001 * error",
-        AFTER_INFERENCE | {"infer", "plot_landscape"},
+        AFTER_INFERENCE | {"infer", "plot_landscape", "preflight"},
         {"infer": 2, "preprocess": 0},
     ),
     "the system's dynamics: inference": (
@@ -166,7 +166,7 @@ CASES = {
         "viscous = k.f2 * vw",
         "viscous = 2 * k.f2 * vw",
         None,
-        {"infer": 2, "simulate": 2, "plot_landscape": 1, "preprocess": 0},
+        {"infer": 2, "simulate": 2, "plot_landscape": 1, "preprocess": 0, "preflight": 1},
     ),
     "another system's dynamics: nothing": (
         "pdsim/systems/oscillator.py",

@@ -324,6 +324,7 @@ def sections(*names):
 
 # Stages whose result depends on the code of the system, and of the source.
 _SIMULATING = (
+    "preflight",
     "infer",
     "simulate",
     "predict",

@@ -85,10 +85,40 @@ rule table_3:
         pdsim("table {params.file:q} --metrics {input:q} --table-3 {params.stem:q}")
 
 
+rule preflight:
+    input:
+        trajectories=f"{EXPERIMENT}/trajectories.nc",
+        fixed_from=fixed_from_file,
+    output:
+        f"{EXPERIMENT}/preflight.json",
+    log:
+        f"{EXPERIMENT}/logs/preflight.log",
+    benchmark:
+        f"{EXPERIMENT}/benchmarks/preflight.tsv"
+    threads: 1
+    resources:
+        mem_mb=growing(3000),
+        runtime=growing(60),
+    params:
+        file=experiment_file,
+        budget=SETTINGS.budget,
+        options=options("preflight"),
+        code=code("preflight"),
+        fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
+    message:
+        "Looking at what {wildcards.experiment} can find"
+    shell:
+        pdsim(
+            "preflight {params.file:q} --budget {params.budget:q} "
+            "--trajectories {input.trajectories:q} --output {output:q} {params.fixed_from}"
+        )
+
+
 rule write_report:
     input:
         metrics=f"{EXPERIMENT}/metrics.csv",
         trajectories=f"{EXPERIMENT}/trajectories.nc",
+        preflight=f"{EXPERIMENT}/preflight.json",
         posteriors=lambda wildcards: run_files(wildcards.experiment, "posterior.nc")
         + variant_files(wildcards.experiment, "posterior.nc"),
         figures=lambda wildcards: figure_files(wildcards.experiment),
@@ -115,6 +145,7 @@ rule write_report:
     shell:
         pdsim(
             "report {params.file:q} --metrics {input.metrics:q} "
-            "--trajectories {input.trajectories:q} --posteriors {input.posteriors:q} "
+            "--trajectories {input.trajectories:q} --preflight {input.preflight:q} "
+            "--posteriors {input.posteriors:q} "
             "--figures {input.figures:q} --output {output:q}"
         )

@@ -1,0 +1,65 @@
+"""Experiments of kind control, and loops, with one thing wrong."""
+
+from bad_input.case import GONE, Case, Edited, checked
+
+FIRST = ("controllers", 0)
+PRIOR = ("controllers", 2, "prior_from")
+
+# A line each.
+# fmt: off
+CASES = [
+    checked("an unknown kind", "quadrotor_circle", ("kind",), "controll", "kind: "),
+    checked("an unknown task", "quadrotor_circle", ("task", "name"), "quadrator", "task.name: no such task", "'quadrotor'"),
+    checked("an unknown option", "quadrotor_circle", ("task", "options"), {"radios": 1}, "task.options.radios: quadrotor has no such option", "'radius'"),
+    checked("an option below zero", "quadrotor_circle", ("task", "options"), {"radius": -1}, "task.options.radius: "),
+    checked("a vehicle of one number", "quadrotor_circle", ("task", "vehicle"), {"mass": 1.0}, "task.vehicle: quadrotor learns", "each needs a value"),
+    checked("a vehicle without mass", "quadrotor_circle", ("task", "vehicle"), {"mass": 0.0}, "task.vehicle.mass: ", "greater than 0"),
+    checked("no controller", "quadrotor_circle", ("controllers",), [], "controllers: ", "at least 1"),
+    checked("two of one name", "quadrotor_circle", (*FIRST, "name"), "nominal", "controllers: 'nominal' is there twice"),
+    checked("a name that is a path", "quadrotor_circle", (*FIRST, "name"), "../up", "controllers.0.name: a name holds letters"),
+    checked("an unknown belief", "quadrotor_circle", (*FIRST, "belief"), "faith", "controllers.0.belief: ", "'truth'"),
+    checked("too few samples for its risk", "quadrotor_circle", (*FIRST, "risk"), 0.1, "controllers.0.samples: 1 are too few for a risk of 0.1"),
+    checked("a risk of one", "quadrotor_circle", (*FIRST, "risk"), 1.0, "controllers.0.risk: ", "less than 1"),
+    checked("no sequence", "quadrotor_circle", (*FIRST, "sequences"), 0, "controllers.0.sequences: "),
+    checked("a horizon of nothing", "quadrotor_circle", (*FIRST, "horizon"), 0, "controllers.0.horizon: "),
+    checked("a temperature of nothing", "quadrotor_circle", (*FIRST, "temperature"), 0, "controllers.0.temperature: "),
+    checked("three particles", "quadrotor_circle", (*FIRST, "particles"), 3, "controllers.0.particles: "),
+    checked("an unknown density", "quadrotor_circle", (*FIRST, "density"), "kde", "controllers.0.density: "),
+    checked("one published number of two", "quadrotor_circle", (*FIRST, "published"), {"rmse": [0.1]}, "controllers.0.published.rmse"),
+    checked("a misspelt key", "quadrotor_circle", (*FIRST, "sequence"), 5, "controllers.0.sequence: no such key", "'sequences'"),
+    checked("shown is nobody", "quadrotor_circle", ("shown",), "prmpi", "shown: no controller is called 'prmpi'", "'prmppi'"),
+    checked("a seed of 40 bits", "quadrotor_circle", ("seed",), 2**40, "seed: "),
+    checked("no budget", "quadrotor_circle", ("budgets",), {}, "budgets: "),
+    checked("laps of nothing", "quadrotor_circle", ("budgets", "smoke", "laps"), 0, "budgets.smoke.laps: "),
+    checked("no number of simulations", "quadrotor_circle", ("budgets", "smoke", "simulations"), GONE, "budgets.smoke.simulations: this key is missing"),
+    checked("draws for a Kalman filter", "cart_pole_identified", ("controllers", 2, "belief"), "ukf", "controllers.2.prior_from: belief ukf has no particles"),
+    checked("a posterior of no experiment", "cart_pole_identified", (*PRIOR, "experiment"), "cart_pol", "controllers.2.prior_from.experiment: ", "no such file"),
+    checked("a posterior of no run", "cart_pole_identified", (*PRIOR, "run"), "csvgd", "controllers.2.prior_from.run: ", "has no run 'csvgd'", "csvgd_marginal", beside=("cart_pole",)),
+    checked("a posterior of no seed", "cart_pole_identified", (*PRIOR, "seed"), 4, "controllers.2.prior_from.seed: ", "has seeds [0]", beside=("cart_pole",)),
+    checked("a posterior of a path", "cart_pole_identified", (*PRIOR, "experiment"), "../cart_pole", "prior_from.experiment: a name holds letters"),
+    Case("a controller that is not there", ("control", "mine.yaml", "--controller", "me", "--output", "l.nc"), ("no controller is called 'me'", "oracle"), {"mine.yaml": Edited("quadrotor_circle")}),
+    Case("a budget that is not there", ("control", "mine.yaml", "--controller", "oracle", "--budget", "paper", "--output", "l.nc"), ("no budget is called 'paper'", "few, full, small, smoke"), {"mine.yaml": Edited("quadrotor_circle")}),
+    Case("control of an identification", ("control", "{demo}", "--controller", "a", "--output", "l.nc"), ("kind: this verb is for experiments of kind control",)),
+    Case("a fit of a control experiment", ("fit", "mine.yaml"), ("mine.yaml: kind: ", "use pdsim control"), {"mine.yaml": Edited("quadrotor_circle")}),
+    Case("logs that are not there", ("control-table", "mine.yaml", "--logs", "none.nc", "--folder", "t"), ("none.nc: no such file",), {"mine.yaml": Edited("quadrotor_circle")}),
+    Case("logs that are text", ("control-table", "mine.yaml", "--logs", "log.nc", "--folder", "t"), ("log.nc: not a readable NetCDF file",), {"mine.yaml": Edited("quadrotor_circle"), "log.nc": "text"}),
+    Case("logs of something else", ("control-table", "mine.yaml", "--logs", "good/trajectories.nc", "--folder", "t"), ("trajectories.nc: ",), {"mine.yaml": Edited("quadrotor_circle")}),
+    Case("a path of no log", ("control-plot", "path", "mine.yaml", "--file", "good/trajectories.nc", "--stem", "p"), ("trajectories.nc: ",), {"mine.yaml": Edited("quadrotor_circle")}),
+    Case("laps that are not there", ("control-plot", "laps", "mine.yaml", "--file", "laps.csv", "--stem", "p"), ("laps.csv: ",), {"mine.yaml": Edited("quadrotor_circle")}),
+    Case("laps of something else", ("control-plot", "laps", "mine.yaml", "--file", "laps.csv", "--stem", "p"), ("laps.csv: ",), {"mine.yaml": Edited("quadrotor_circle"), "laps.csv": "a,b\n1,2\n"}),
+    # The flexible loop.
+    checked("a loop of two links", "loop_exact", ("simulator", "options", "links"), 2, "simulator.options", "links: "),
+    checked("a loop of an unknown option", "loop_exact", ("simulator", "options", "link"), 12, "simulator.options", "link: no such key", "'links'"),
+    checked("a recorded loop of three links", "loop_exact", ("recording", "links"), 3, "recording.links: "),
+    checked("a stiffness in another unit", "loop_exact", ("simulator", "parameters", "kappa_psi", "unit"), "N m", "kappa_psi.unit: ", "'N m/rad'"),
+    checked("noise of a hand of two axes", "loop_exact", ("likelihood", "noise"), {"hand_x": 1, "hand_y": 1}, "likelihood.noise: needs exactly the channels", "hand_z"),
+    checked("an arm of six joints", "loop_exact", ("recording", "runs"), [{"amplitude": [0.1] * 6}], "recording.runs.0.amplitude"),
+    checked("angles of noise below zero", "loop_exact", ("recording", "angle_noise"), -1e-3, "recording.angle_noise: "),
+    checked("a recording of ten frames", "loop_exact", ("recording", "frame_count"), 10, "recording.frame_count: "),
+    checked("a truth of no parameter", "loop_exact", ("recording", "parameters", "kappa"), 1.0, "recording.parameters.kappa: "),
+    checked("a prediction of a loop", "loop_posterior", ("prediction",), {"prefix": 40}, "prediction: "),
+    checked("a descent from no parameter", "loop_exact", ("runs", 0, "settings", "start"), {"kappa": 5.0}, "runs.0.settings.start", "kappa"),
+    checked("a descent from outside the limits", "loop_exact", ("runs", 0, "settings", "start"), {"kappa_theta": 50.0, "kappa_psi": 5.0}, "runs.0.settings.start", "outside the limits"),
+    checked("a window beyond the run", "loop_exact", ("recording", "train", 0, "frames"), [0, 3000], "frames (0, 3000) go beyond frame_count (2001)"),
+    checked("a step that is its own", "loop_exact", ("simulator", "integrator"), "rk4", "simulator.integrator: flexible_loop has a step of its own"),
+]

@@ -1,0 +1,156 @@
+"""Files of one stage given to another, broken, or of something else."""
+
+from bad_input.case import Case
+
+HEAD = "experiment,run,method,shooting,seed,metric,value,reason\n"
+ROW = "demo,svgd_single,svgd,single,0,rmse,0.1,\n"
+
+
+def infer(name, trajectories, *words, files=None):
+    command = (
+        "infer",
+        "{demo}",
+        "--run",
+        "svgd_single",
+        "--budget",
+        "quick",
+        "--trajectories",
+        trajectories,
+        "--output",
+        "p.nc",
+    )
+    return Case(f"infer: {name}", command, words, files or {})
+
+
+def simulate(
+    name,
+    *words,
+    trajectories="good/trajectories.nc",
+    posterior="good/posterior.nc",
+    output="r.nc",
+    files=None,
+):
+    command = (
+        "simulate",
+        "{demo}",
+        "--trajectories",
+        trajectories,
+        "--posterior",
+        posterior,
+        "--output",
+        output,
+    )
+    return Case(f"simulate: {name}", command, words, files or {})
+
+
+def evaluate(
+    name,
+    *words,
+    posterior="good/posterior.nc",
+    rollouts="good/posterior.nc",
+    run="svgd_single",
+    extra=("--prediction", "good/posterior.nc"),
+):
+    command = (
+        "evaluate",
+        "{demo}",
+        "--run",
+        run,
+        "--trajectories",
+        "good/trajectories.nc",
+        "--posterior",
+        posterior,
+        "--rollouts",
+        rollouts,
+        "--output",
+        "m.csv",
+        *extra,
+    )
+    return Case(f"evaluate: {name}", command, words)
+
+
+def table(name, text, *words):
+    return Case(
+        f"metrics: {name}",
+        ("table", "{demo}", "--metrics", "m.csv", "--folder", "t"),
+        ("m.csv", *words),
+        {"m.csv": text},
+    )
+
+
+def gather(name, text, *words, kind="metrics"):
+    files = {"a.csv": text} if isinstance(text, str) else text
+    return Case(
+        f"gather: {name}", ("gather", *files, "--kind", kind, "--output", "all.csv"), words, files
+    )
+
+
+def export(name, posterior, *words, extra=(), files=None):
+    return Case(
+        f"export: {name}", ("export", posterior, "--output", "robots", *extra), words, files or {}
+    )
+
+
+# A line each.
+# fmt: off
+CASES = [
+    infer("no trajectories", "none.nc", "none.nc: no such file"),
+    infer("a folder", "data", "data: is a folder; name the NetCDF file in it"),
+    infer("half a file", "good/half.nc", "half.nc: not a readable NetCDF file"),
+    infer("text", "t.nc", "t.nc: not a readable NetCDF file", files={"t.nc": "text"}),
+    infer("an empty file", "good/empty.nc", "empty.nc"),
+    infer("a posterior", "good/posterior.nc", "posterior.nc"),
+    infer("nothing observed", "good/blind.nc", "blind.nc"),
+    infer("nothing to learn from", "good/untrained.nc", "untrained.nc", "no trajectory is for training"),
+    infer("time backwards", "good/backwards.nc", "backwards.nc", "frame_time"),
+    infer("time that stands", "good/standing.nc", "standing.nc", "frame_time"),
+    infer("no frame time", "good/timeless.nc", "timeless.nc", "frame_time"),
+    Case("infer: the folder of its output is a file", ("infer", "{demo}", "--run", "svgd_single", "--budget", "quick", "--trajectories", "good/trajectories.nc", "--output", "file/p.nc"), ("file",), {"file": "text"}),
+    Case("infer: its output is a folder", ("infer", "{demo}", "--run", "svgd_single", "--budget", "quick", "--trajectories", "good/trajectories.nc", "--output", "here"), ("here: is a folder; name a file in it",), {"here/a": ""}),
+    Case("infer: no checkpoint to go on from", ("infer", "{demo}", "--run", "svgd_single", "--budget", "quick", "--trajectories", "good/trajectories.nc", "--output", "p.nc", "--resume", "require"), ("checkpoint",)),
+    Case("infer: a run of BayesSim", ("infer", "{demo}", "--run", "bayessim_summary_mdn", "--trajectories", "good/trajectories.nc", "--output", "p.nc"), ("no estimator's run is called 'bayessim_summary_mdn'",)),
+    simulate("no posterior", "none.nc: no such file", posterior="none.nc"),
+    simulate("trajectories for a posterior", "trajectories.nc", posterior="good/trajectories.nc"),
+    simulate("a posterior of other parameters", "posterior.nc", "link_1"),
+    simulate("a posterior for trajectories", "posterior.nc", trajectories="good/posterior.nc"),
+    simulate("half a posterior", "half.nc: not a readable NetCDF file", posterior="good/half.nc"),
+    evaluate("no prediction", "has a section prediction: evaluate needs --prediction", extra=()),
+    evaluate("another run's posterior", "has no draws of link_1", run="csvgd_multiple"),
+    evaluate("no such run", "no run is called 'me'", run="me"),
+    evaluate("a posterior of other parameters", "posterior.nc"),
+    evaluate("trajectories for a posterior", "trajectories.nc", posterior="good/trajectories.nc"),
+    Case("train: a run that is not trained", ("train", "{demo}", "--run", "svgd_single", "--statistics", "s.nc", "--output", "d.nc"), ("svgd_single is an estimator's run, and not trained",), {}),
+    Case("calibrate: nothing to calibrate", ("calibrate", "{demo}", "--run", "svgd_single", "--trajectories", "t.nc", "--output", "c.nc"), ("svgd_single: not to be calibrated",)),
+    Case("predict: trajectories for a posterior", ("predict", "{demo}", "--trajectories", "good/trajectories.nc", "--posterior", "good/trajectories.nc", "--output", "x.nc"), ("trajectories.nc",)),
+    table("nothing", "", ""),
+    table("no rows", HEAD, "no"),
+    table("another header", "a,b\n1,2\n", "experiment"),
+    table("a word for a number", HEAD + ROW.replace("0.1", "good"), "value", "good"),
+    table("a number twice", HEAD + ROW + ROW, "rmse", "twice"),
+    table("a picture", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), ""),
+    Case("metrics: not there", ("table", "{demo}", "--metrics", "none.csv", "--folder", "t"), ("none.csv: no such file",)),
+    Case("metrics: a folder", ("table", "{demo}", "--metrics", "data", "--folder", "t"), ("data",)),
+    gather("a file that is not there", {}, "none.csv: no such file")._replace(command=("gather", "none.csv", "--output", "all.csv")),
+    gather("another header", "a,b\n1,2\n", "a.csv"),
+    gather("the same rows twice", {"a.csv": HEAD + ROW, "b.csv": HEAD + ROW}, "rmse", "twice"),
+    gather("a search of something else", "a,b\n1,2\n", "a.csv", kind="tuning"),
+    gather("ranks that are text", "text", "a.csv", kind="calibration"),
+    gather("a learning curve without roll-outs", HEAD + ROW, "a.csv", kind="learning_curve"),
+    export("no posterior", "none.nc", "none.nc: no such file"),
+    export("trajectories", "good/trajectories.nc", "trajectories.nc: no posterior; give a posterior.nc"),
+    export("text", "p.nc", "p.nc: not a readable NetCDF file", files={"p.nc": "text"}),
+    export("draws that all diverge", "good/posterior.nc", "posterior.nc: no draw has a finite roll-out"),
+    export("a folder that is there", "good/draws.nc", "robots: there is something else already", files={"robots/mine.txt": "mine"}),
+    export("no draw asked for", "good/posterior.nc", "--count: a whole number from 1", extra=("--count", "0")),
+    export("half a draw", "good/posterior.nc", "--count: a whole number from 1, not '0.5'", extra=("--count", "0.5")),
+    export("a seed below 0", "good/posterior.nc", "--seed: a whole number from 0", extra=("--seed", "-1")),
+    Case("preflight: trajectories of nothing", ("preflight", "{demo}", "--trajectories", "good/posterior.nc"), ("posterior.nc",)),
+    Case("check --data: no raw runs", ("check", "--data", "--raw", "raw", "{demo}"), ("raw/0.csv",)),
+    Case("check --data: raw runs that are a file", ("check", "--data", "--raw", "raw", "{demo}"), ("raw/0.csv",), {"raw": "text"}),
+    Case("check --data: a file that is not there", ("check", "--data", "none.yaml"), ("none.yaml: cannot be read",)),
+    Case("preflight: no raw runs", ("preflight", "{demo}", "--raw", "raw"), ("raw",)),
+    Case("preflight: no such budget", ("preflight", "{demo}", "--budget", "huge", "--trajectories", "good/trajectories.nc"), ("no budget is called 'huge'", "quick, paper")),
+    Case("plot: no trajectories", ("plot", "density", "{demo}", "--stem", "s"), ("--trajectories", "--rollouts")),
+    Case("plot: a section that is missing", ("plot", "landscape", "mine.yaml", "--trajectories", "t", "--stem", "s"), ("mine.yaml",)),
+    Case("plot: files that are not there", ("plot", "posteriors", "{demo}", "--trajectories", "t.nc", "--posterior", "p.nc", "--stem", "s"), ("t.nc",)),
+]
