@@ -22,7 +22,7 @@ from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator
 
 # Frames of a piece, at most.
-_PIECE = 60
+PIECE = 60
 
 
 def information(
@@ -42,7 +42,7 @@ def information(
     """
     system, space, substeps = simulator
     form = system.forward_mode()
-    cut = pieces(train, _PIECE)
+    cut = pieces(train, PIECE)
     starts, drives = jnp.asarray(cut.starts), jnp.asarray(cut.inputs)
     scale = jnp.asarray(np.nanstd(train["states"].values, axis=(0, 1)) + 1e-12)
 

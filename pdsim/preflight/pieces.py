@@ -8,7 +8,7 @@ import xarray as xr
 from pdsim.trajectories import inputs_of
 
 # Pieces that are looked at, at most; of more, as many are spread over them.
-_MOST = 12
+MOST = 12
 
 
 class Pieces(NamedTuple):
@@ -39,7 +39,7 @@ def pieces(train: xr.Dataset, frames: int) -> Pieces:
         for i, length in enumerate(train["length"].values)
         for first in range(0, int(length) - frames, frames)
     ]
-    kept = np.linspace(0, len(places) - 1, min(_MOST, len(places))).astype(int)
+    kept = np.linspace(0, len(places) - 1, min(MOST, len(places))).astype(int)
     starts = np.stack([train["states"].values[i, first] for i, first in np.array(places)[kept]])
     drives = np.stack([inputs[i, first : first + frames] for i, first in np.array(places)[kept]])
     return Pieces(starts, drives, len(kept) / len(places))

@@ -4,8 +4,8 @@ import numpy as np
 import xarray as xr
 
 from pdsim.preflight.findings import Findings
-from pdsim.preflight.information import information
-from pdsim.preflight.pieces import pieces
+from pdsim.preflight.information import PIECE, information
+from pdsim.preflight.pieces import MOST, pieces
 from pdsim.preflight.step_error import step_error
 from pdsim.preflight.words import open_directions
 from pdsim.recordings.smoothing import white_noise
@@ -13,8 +13,10 @@ from pdsim.runtime.errors import PdsimError
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import POSITIONS
 
-# Points of the prior, of Sobol's sequence.
+# Points of the prior, at most.
 _POINTS = 8
+# Steps of slopes, each as long as the state, that are looked at; a long chain has few points.
+_WORK = 1e7
 
 
 def preflight(simulator: Simulator, train: xr.Dataset, frames: int) -> Findings:
@@ -27,7 +29,7 @@ def preflight(simulator: Simulator, train: xr.Dataset, frames: int) -> Findings:
         PdsimError: no position was measured, or no roll-out is finite.
     """
     columns, noise = measured_positions(train)
-    points = simulator.space.sobol(_POINTS)
+    points = spread_points(simulator, int(train.sizes["state"]))
     cut = pieces(train, frames)
     step = step_error(
         simulator,
@@ -53,6 +55,19 @@ def preflight(simulator: Simulator, train: xr.Dataset, frames: int) -> Findings:
         tuple(open_directions(simulator.space, points, matrices)),
         float(1 - finite.mean()),
     )
+
+
+def spread_points(simulator: Simulator, states: int) -> np.ndarray:
+    """Unit coordinates all over the limits, (point, M), the centre first.
+
+    Args:
+        states: length of the state; the larger, the fewer points.
+    """
+    dimension = simulator.space.dimension
+    work = simulator.substeps * (states + dimension) * states * PIECE * MOST
+    count = int(np.clip(_WORK // work, 1, _POINTS))
+    # The first of Sobol's points is a corner.
+    return simulator.space.sobol(count + 1)[1:]
 
 
 def measured_positions(train: xr.Dataset) -> tuple[list[int], np.ndarray]:

@@ -7,7 +7,7 @@ from draft.swings import LINKS, NOISE
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.preflight.information import information
 from pdsim.preflight.pieces import pieces
-from pdsim.preflight.preflight import measured_positions
+from pdsim.preflight.preflight import measured_positions, spread_points
 from pdsim.preflight.words import common_factor, open_directions, simplest
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.simulator import build_simulator
@@ -77,6 +77,14 @@ def test_of_many_pieces_a_few_stand_for_all(train):
     assert cut.share == 12 / 48
     np.testing.assert_array_equal(cut.starts[0], train["states"].values[0, 0])
     np.testing.assert_array_equal(cut.starts[-1], train["states"].values[1, 115])
+
+
+def test_a_long_chain_is_looked_at_at_fewer_points():
+    simulator = simulator_of(["mass_1", "inertia_1", "friction_1"])
+    many, one = (spread_points(simulator, states) for states in (4, 200))
+    assert (many.shape, one.shape) == ((8, 3), (1, 3))
+    np.testing.assert_array_equal(one[0], 0.5)
+    assert (many > 0).all()
 
 
 def test_one_mass_that_is_known_holds_the_others(train):

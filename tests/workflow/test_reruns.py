@@ -126,6 +126,13 @@ CASES = {
         {"write_report"},
         {},
     ),
+    "a combination that is asked for: nothing but the report": (
+        EXPERIMENT,
+        "landscape:\n",
+        "combinations: {reach: link_1 + link_2}\nlandscape:\n",
+        {"write_report"},
+        {},
+    ),
     "what the report shows: the pictures that are new": (
         EXPERIMENT,
         "landscape:\n",
