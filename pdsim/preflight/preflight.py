@@ -18,6 +18,8 @@ _POINTS = 8
 # Steps of slopes, each as long as the state, that are looked at; a long chain has few points.
 _WORK = 1e7
 
+UNKNOWN = "not known: from estimated states within the recordings the model cannot go on"
+
 
 def preflight(simulator: Simulator, train: xr.Dataset, frames: int) -> Findings:
     """Look at a model and the trajectories that it is to learn from.
@@ -43,9 +45,12 @@ def preflight(simulator: Simulator, train: xr.Dataset, frames: int) -> Findings:
     matrices = information(simulator, train, columns, noise, points)
     finite = np.isfinite(matrices).all(axis=(1, 2))
     if not finite.any():
-        raise PdsimError(
-            "simulator.parameters: at no point of the limits a roll-out is finite; narrow them"
-        )
+        if not np.isfinite(step.ratio):
+            raise PdsimError(
+                "simulator.parameters: at no point of the limits a roll-out is finite; narrow them"
+            )
+        # As of closed chains, whose estimated states do not close.
+        return Findings(step.ratio, {}, (UNKNOWN,), 0.0)
     matrices, points = matrices[finite], points[finite]
     alone = np.median(np.diagonal(matrices, axis1=1, axis2=2), axis=0)
     deviations = np.minimum(1 / np.sqrt(np.maximum(alone, 1e-300)), 1.0)

@@ -7,8 +7,14 @@ from draft.swings import LINKS, NOISE
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.preflight.information import information
 from pdsim.preflight.pieces import pieces
-from pdsim.preflight.preflight import measured_positions, spread_points
+from pdsim.preflight.preflight import (
+    UNKNOWN,
+    measured_positions,
+    preflight,
+    spread_points,
+)
 from pdsim.preflight.words import common_factor, open_directions, simplest
+from pdsim.runtime.errors import PdsimError
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.simulator import build_simulator
 from pdsim.trajectories import select
@@ -77,6 +83,18 @@ def test_of_many_pieces_a_few_stand_for_all(train):
     assert cut.share == 12 / 48
     np.testing.assert_array_equal(cut.starts[0], train["states"].values[0, 0])
     np.testing.assert_array_equal(cut.starts[-1], train["states"].values[1, 115])
+
+
+def test_where_states_within_a_recording_are_no_starts_only_the_step_is_told(train):
+    simulator = simulator_of(["mass_1", "inertia_1", "friction_1"])
+    broken = train.copy(deep=True)
+    broken["states"].values[:, 1:] = np.nan
+    found = preflight(simulator, broken, 122)
+    assert found.fine
+    assert found.open == (UNKNOWN,)
+    broken["states"].values[:] = np.nan
+    with pytest.raises(PdsimError, match="at no point of the limits a roll-out is finite"):
+        preflight(simulator, broken, 122)
 
 
 def test_a_long_chain_is_looked_at_at_fewer_points():
