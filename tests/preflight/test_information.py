@@ -92,7 +92,7 @@ def test_where_states_within_a_recording_are_no_starts_only_the_step_is_told(tra
     found = preflight(simulator, broken, 122)
     assert found.fine
     assert found.open == (UNKNOWN,)
-    broken["states"].values[:] = np.nan
+    broken["states"].values[:] = 1e150
     with pytest.raises(PdsimError, match="at no point of the limits a roll-out is finite"):
         preflight(simulator, broken, 122)
 
