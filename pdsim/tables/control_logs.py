@@ -16,7 +16,7 @@ def read_log(path: str) -> xr.Dataset:
         PdsimError: it is none.
     """
     log = read_dataset(path)
-    if "title" not in log.attrs or "controller" not in log.attrs:
+    if "title" not in log.attrs or "fallback" not in log:
         raise PdsimError(f"{path}: no log of a controller; give one that pdsim control wrote")
     return log
 

@@ -136,7 +136,7 @@ def test_runs_with_gaps_are_not_calibrated(tiny, capsys):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"calibration": {"draws": 200}}, "particle_count (120) must not be below draws (200)"),
+        ({"calibration": {"draws": 200}}, "particle_count: 120 must not be below draws (200)"),
         ({"calibration": {"data_stes": 9}}, "calibration.data_stes"),
         ({"runs": [{"method": "nuts", "shooting": "multiple"}]}, "no run has marginal or single"),
         ({"recording": {"noise": {"y": 0.1}}}, "recording.noise: needs exactly the positions"),

@@ -319,6 +319,6 @@ def test_a_joint_prior_by_hand_is_checked(phases, message):
     with pytest.raises(PdsimError, match=message):
         load_experiment(write("second", second))
     second["simulator"]["joint_prior"] = JOINT
-    second["simulator"]["parameters"]["gain"] |= NORMAL
+    second["simulator"]["parameters"]["gain"] |= NORMAL | {"mean": 1.0}
     with pytest.raises(PdsimError, match=r"parameters.gain.prior: joint_prior takes its place"):
         load_experiment(write("second", second))
