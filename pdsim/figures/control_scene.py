@@ -51,7 +51,7 @@ def belief_axes(axis, task, log: xr.Dataset, simulation: int) -> None:
     )  # fmt: skip
     truth = _two(log["truth"].values[simulation] / task.nominal)
     axis.plot(*truth, marker="+", color=style.TRUTH, markersize=9, linestyle="", label="truth")
-    margin = 0.15 * np.maximum(upper - lower, 1.0)
+    margin = 0.15 * np.where(upper > lower, upper - lower, 1.0)
     axis.set_xlim(lower[0] - margin[0], upper[0] + margin[0])
     axis.set_ylim(lower[1] - margin[1], upper[1] + margin[1])
     labels = [f"{style.plain(str(name))} / nominal" for name in log["parameter"].values]
