@@ -13,10 +13,10 @@ CAPTION = (
     "One simulation at twice its speed: the path of the last three seconds, and the particles of "
     "the belief over the nominal values. The vehicle is orange while the robust plan is applied."
 )
-# Control steps between two frames, and frames in a second of the film.
-_EVERY, _RATE = 10, 10
-# Control steps that the tail of the path is long.
-_TAIL = 150
+# Seconds of the simulation between two frames, and frames in a second of the film.
+_EVERY, _RATE = 0.2, 10
+# How long the tail of the path is [s].
+_TAIL = 3.0
 
 
 def draw(title: str, task, log: xr.Dataset, output: str, simulation: int = 0) -> None:
@@ -43,7 +43,7 @@ def draw(title: str, task, log: xr.Dataset, output: str, simulation: int = 0) ->
     figure.set_layout_engine("none")
 
     def show(step: int) -> None:
-        first = max(0, step - _TAIL)
+        first = max(0, step - round(_TAIL / task.control_time))
         if task.pictured[0] == "time":
             first = max(first, int((lap < lap[step]).sum()))
         trace.set_data(x[first : step + 1], y[first : step + 1])
@@ -52,7 +52,9 @@ def draw(title: str, task, log: xr.Dataset, output: str, simulation: int = 0) ->
         cloud.set_data(*control_scene.particles(log, task, simulation, step).T)
         left.set_title(f"lap {lap[step] + 1}, {log['time'].values[step]:.1f} s")
 
-    write_atomically(output, partial(_write, figure, show, range(0, len(x), _EVERY)))
+    write_atomically(
+        output, partial(_write, figure, show, range(0, len(x), round(_EVERY / task.control_time)))
+    )
     plt.close(figure)
 
 
