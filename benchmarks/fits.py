@@ -60,7 +60,7 @@ def fit(name, experiment, trajectories, run):
         )
         values = pd.read_csv(table).set_index("metric")["value"].to_dict()
         likely = read_dataset(files["infer"], "sample_stats")["log_likelihood"].median()
-    return {"log_likelihood": float(likely)} | values
+    return values | {"log_likelihood": float(likely)}
 
 
 def write(name, rows):

@@ -11,8 +11,10 @@ import signal
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 
@@ -38,7 +40,7 @@ RUNS = ("svgd_single/seed0", "csvgd_multiple/seed0")
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory):
-    """A node with two cores and one GPU that is none."""
+    """A node with two cores and one GPU that is none; the folder of its daemons."""
     if not (named := os.environ.get("PDSIM_SLURM_UP")):
         pytest.skip("PDSIM_SLURM_UP names no script that starts a SLURM node")
     script = Path(named).resolve(strict=True)
@@ -58,7 +60,7 @@ def slurm(tmp_path_factory):
         pytest.skip(f"SLURM cannot be installed here: {up.stderr[-500:]}")
     assert up.returncode == 0, up.stderr
     try:
-        yield
+        yield Path(environment["SLURM_BASE"])
         # A node that goes down with a job would take it up again when it next comes up.
         subprocess.run(["scancel", "--user", "root"], check=True)
         deadline = time.monotonic() + 20
@@ -94,19 +96,43 @@ def queue():
     return [tuple(line.split()) for line in lines]
 
 
-INFER = "pdsim infer .*results/batch/tiny"
+def job_processes(project):
+    """What Snakemake's jobs run on the node: this project's, whatever else the machine does."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            here = process.cwd() == str(project.folder)
+            if here and any(above.name() == "slurmstepd" for above in process.parents()):
+                found.append(process)
+    return found
 
 
-def infer_processes():
-    found = subprocess.run(["pgrep", "--full", INFER], capture_output=True, text=True)
-    return [int(number) for number in found.stdout.split()]
+def infer_processes(project):
+    found = []
+    for process in job_processes(project):
+        with suppress(psutil.Error):
+            words = process.cmdline()
+            # Not the shell that waits for it, whose command is one word.
+            if "infer" in words and any(word.endswith("pdsim") for word in words):
+                found.append(process)
+    return found
 
 
-def lose_the_node(project):
+def kill(processes):
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+def lose_the_node(project, daemons):
     """Kill all that runs on the node, and have SLURM see it; then bring the node back."""
-    snakemake = f"--snakefile {project.folder}/Snakefile .*--mode remote"
-    for pattern in ("^slurmstepd", "^(/usr/sbin/)?slurmd", snakemake, INFER):
-        subprocess.run(["pkill", "-KILL", "--full", "--", pattern], check=False)
+    lost = job_processes(project)
+    steps = {
+        above for process in lost for above in process.parents() if above.name() == "slurmstepd"
+    }
+    assert lost and steps
+    number = int((daemons / "run/slurmd.pid").read_text())
+    kill([*steps, psutil.Process(number), *lost])
     name = socket.gethostname().split(".")[0]
     update = ["scontrol", "update"]
     subprocess.run([*update, f"NodeName={name}", "State=DOWN", "Reason=lost"], check=True)
@@ -128,8 +154,7 @@ def test_jobs_run_on_slurm_one_at_a_time_on_the_gpu_and_are_retried(batch):
     at_once = []
     with batch.running(*batch.options, *GPU) as process:
         batch.wait_until(lambda: any(path.exists() for path in saved), process)
-        for number in infer_processes():
-            os.kill(number, signal.SIGKILL)
+        kill(infer_processes(batch))
         while process.poll() is None:
             held = [state == "RUNNING" and "gpu" in asked for _, state, asked in queue()]
             at_once.append(sum(held))
@@ -149,7 +174,7 @@ def test_jobs_run_on_slurm_one_at_a_time_on_the_gpu_and_are_retried(batch):
     print(f"batch: {submitted(output)} jobs submitted, 1 retried, {time.monotonic() - began:.0f} s")
 
 
-def test_a_cancelled_workflow_leaves_no_job_and_a_lost_node_is_survived(batch):
+def test_a_cancelled_workflow_leaves_no_job_and_a_lost_node_is_survived(slurm, batch):
     assert (batch.folder / TARGET).exists(), "the test before this one failed"
     folder = batch.folder / "results/batch/tiny" / RUNS[1]
     shutil.rmtree(folder)
@@ -157,20 +182,20 @@ def test_a_cancelled_workflow_leaves_no_job_and_a_lost_node_is_survived(batch):
     # While Snakemake asks after its jobs it would cancel none.
     later = ("--slurm-init-seconds-before-status-checks", "20")
     with batch.running(*batch.options, *later) as process:
-        batch.wait_until(infer_processes, process)
+        batch.wait_until(lambda: infer_processes(batch), process)
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=60)
     assert process.returncode != 0, output
     deadline = time.monotonic() + 20
-    while queue() or infer_processes():
+    while queue() or infer_processes(batch):
         assert time.monotonic() < deadline, queue()
         time.sleep(0.2)
     print(f"cancelled in {time.monotonic() - began:.1f} s")
 
     with batch.running(*batch.options) as process:
         batch.wait_until((folder / "checkpoint.npz").exists, process)
-        lose_the_node(batch)
+        lose_the_node(batch, slurm)
         output, _ = process.communicate(timeout=300)
     assert process.returncode == 0, output[-3000:]
     assert "resuming after iteration" in (folder / "logs/infer.log").read_text()
