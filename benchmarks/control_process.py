@@ -7,8 +7,8 @@ step does, with drawn parameters, with the process of ``pdsim.control.gaussian_p
 points (10 drawn functions), and with the mean of an exact process on as many scattered points, in
 JAX and by scikit-learn's ``predict`` (30 calls for 2000 places, without the roll-out around them).
 Processor time on one core for each step of a roll-out, the least of some repetitions, so that other
-work on the machine counts little. Writes ``results/benchmarks/control_process.csv``, which was copied to
-``docs/results``.
+work on the machine counts little. Writes ``results/benchmarks/control_process.csv``, which was
+copied to ``docs/results``.
 """
 
 import time

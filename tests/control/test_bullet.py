@@ -115,23 +115,22 @@ def drawn(task, count):
 
 
 @pytest.mark.parametrize(
-    "task, build, theta, furthest",
-    [
-        (QuadrotorTask(), quadrotor, (0.64, 1.45), [2e-5] * 3 + [1e-3] * 3),
-        (CartPoleTask(), cart_pole, (1.06, 0.95), [2e-5] * 2 + [1e-3] * 2),
-    ],
+    "task, build, theta",
+    [(QuadrotorTask(), quadrotor, (0.64, 1.45)), (CartPoleTask(), cart_pole, (1.06, 0.95))],
     ids=["quadrotor", "cart_pole"],
 )
-def test_a_control_step_of_the_plant_is_that_of_pybullet(client, task, build, theta, furthest):
+def test_a_control_step_of_the_plant_is_that_of_pybullet(client, task, build, theta):
+    """To rounding: both are semi-implicit Euler at 1 kHz, of equations derived twice."""
     step = build(client, task, tuple(float(x) for x in np.array(theta) * task.nominal))
     truth = jnp.log(jnp.array(theta))
     ours = jax.jit(lambda x, u: plant(task, x, task.remembered(x), u, truth)[0])
-    gaps = []
+    gaps, moves = [], []
     for state, u in zip(*drawn(task, 30), strict=True):
-        gaps.append(np.asarray(ours(jnp.asarray(state), jnp.asarray(u))) - step(state, u))
-    largest = np.abs(gaps).max(axis=0)
-    print(task.name, "largest difference after a control step:", largest)
-    assert np.all(largest < furthest), largest
+        theirs = step(state, u)
+        gaps.append(np.asarray(ours(jnp.asarray(state), jnp.asarray(u))) - theirs)
+        moves.append(theirs - state)
+    assert np.all(np.abs(moves).max(axis=0) > 1e-3)
+    np.testing.assert_allclose(gaps, 0.0, atol=1e-10)
 
 
 @pytest.mark.slow
