@@ -6,10 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pdsim.control.belief import Transition
 from pdsim.control.closed_loop import plant
-from pdsim.control.config import ControllerConfig
-from pdsim.control.mppi import control_step, first_plan
 from pdsim.control.tasks.cart_pole import CartPoleTask
 from pdsim.control.tasks.quadrotor import QuadrotorTask
 
@@ -131,40 +128,3 @@ def test_a_control_step_of_the_plant_is_that_of_pybullet(client, task, build, th
         moves.append(theirs - state)
     assert np.all(np.abs(moves).max(axis=0) > 1e-3)
     np.testing.assert_allclose(gaps, 0.0, atol=1e-10)
-
-
-@pytest.mark.slow
-def test_prmppi_flies_a_lap_in_pybullet(client):
-    """Light, with much inertia: 0.64 and 1.45 of the nominal values."""
-    task = QuadrotorTask()
-    theta = (0.64, 1.45)
-    step = quadrotor(client, task, tuple(float(x) for x in np.array(theta) * task.nominal))
-    one = ControllerConfig(name="prmppi", belief="svgd").build(task)
-
-    @jax.jit
-    def decide(belief, plan, state, number):
-        drawing, exploring = jax.random.split(jax.random.fold_in(jax.random.key(0), number))
-        draws = one.belief.draw(belief, drawing, one.samples)
-        time = number * task.control_time
-        return control_step(one.planner, plan, state, time, draws, draws, exploring)
-
-    learn = jax.jit(one.belief.learn)
-    state = task.start(jax.random.key(0)).astype(jnp.float32)
-    belief = one.belief.init(None, None).astype(jnp.float32)
-    plan = first_plan(one.planner, state.dtype)
-    states = []
-    for number in range(task.lap_steps):
-        plan, decision = decide(belief, plan, state, jnp.asarray(number, jnp.float32))
-        after = jnp.asarray(step(state, decision.input), jnp.float32)
-        belief = learn(belief, Transition(state, decision.input, after))
-        state = after
-        states.append(np.asarray(state))
-    path = np.array(states)
-    times = (np.arange(task.lap_steps) + 1) * task.control_time
-    goal = np.stack([np.asarray(x) for x in task.reference(jnp.asarray(times))[:2]], axis=1)
-    rmse = np.sqrt(((path[:, :2] - goal) ** 2).sum(axis=1).mean())
-    found = np.exp(np.asarray(belief).mean(axis=0))
-    print(f"RMSE {rmse:.3f} m, ceiling {task.ceiling - path[:, 1].max():.4f} m, found {found}")
-    assert path[:, 1].max() < task.ceiling
-    assert rmse < 0.25
-    np.testing.assert_allclose(found, theta, rtol=0.05)
