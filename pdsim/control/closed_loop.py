@@ -7,7 +7,7 @@ the number of the simulation and the control step alone, so that all controllers
 vehicles and starts, and a run that was interrupted goes on as if it had not been.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from pdsim.control.belief import Belief, Transition
+from pdsim.control.gaussian_process import GaussianProcess
 from pdsim.control.mppi import Plan, Planner, control_step, evaluate, first_plan, references
 from pdsim.control.tasks.task import Task
 
@@ -33,7 +34,7 @@ class Controller:
     """
 
     planner: Planner
-    belief: Belief
+    belief: Belief | GaussianProcess
     samples: int
 
     @property
@@ -176,13 +177,12 @@ def step(
         planner, simulation.plan, state, time, draws, tests, keys["exploration"]
     )
     one_more = belief.draw(simulation.belief, keys["check"], 1)
-    kept = evaluate(
-        planner,
-        task.system.unpack(state),
-        references(planner, time),
-        jnp.concatenate([simulation.truth[None], one_more]),
-        plan.nominal[None],
-    ).clearance[0]
+    x, ahead = task.system.unpack(state), references(planner, time)
+    parametric = replace(planner, learnt=None)
+    with_truth, with_draw = (
+        evaluate(by, x, ahead, draw, plan.nominal[None]).clearance[0, 0]
+        for by, draw in ((parametric, simulation.truth[None]), (planner, one_more))
+    )
     after, memory, lowest = plant(task, state, simulation.memory, decision.input, simulation.truth)
     crashed = simulation.crashed | task.crashed(task.system.unpack(after))
     after = jnp.where(crashed, state, after)
@@ -202,8 +202,8 @@ def step(
         fallback=decision.fallback,
         clearance=lowest,
         crashed=crashed,
-        covers_truth=kept[0] >= decision.safety,
-        covers_draw=kept[1] >= decision.safety,
+        covers_truth=with_truth >= decision.safety,
+        covers_draw=with_draw >= decision.safety,
     )
     moved = simulation._replace(
         state=after, memory=memory, belief=learnt, plan=plan, crashed=crashed

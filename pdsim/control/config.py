@@ -80,9 +80,10 @@ class ControllerConfig(Section):
     """One controller."""
 
     name: Name = Field(description="its folder and its row")
-    belief: Literal["truth", "nominal", "prior", "svgd", "ukf"] = Field(
+    belief: Literal["truth", "nominal", "prior", "svgd", "ukf", "gp"] = Field(
         description="what it knows: the true or the nominal parameters, their prior, or what the "
-        "particle filter or the Kalman filter learns"
+        "particle filter or the Kalman filter learns; gp: the nominal model and a Gaussian process "
+        "on what it lacks"
     )
     samples: Count = Field(10, description="P, parameters drawn at each control step")
     sequences: Count = Field(500, description="M, sequences of inputs about each plan")
@@ -103,6 +104,9 @@ class ControllerConfig(Section):
     step: Positive = Field(1.0, description="ε of the particle filter")
     density: Literal["silverman", "liu_west", "null_drift"] = Field(
         "null_drift", description="of the particles as the next prior; null_drift holds, see docs"
+    )
+    grid: int = Field(
+        4, ge=2, le=8, description="points of the Gaussian process along each of its inputs"
     )
     prior_from: PosteriorOf | None = Field(
         None,
@@ -129,7 +133,7 @@ class ControllerConfig(Section):
 
     @property
     def learns(self) -> bool:
-        """Whether its belief changes."""
+        """Whether it learns parameters."""
         return self.belief in ("svgd", "ukf")
 
     @property
@@ -145,6 +149,7 @@ class ControllerConfig(Section):
         """
         from pdsim.control.belief import Fixed, Particles, Unscented  # JAX for real work only
         from pdsim.control.closed_loop import Controller
+        from pdsim.control.gaussian_process import GaussianProcess
         from pdsim.control.mppi import Planner
 
         if self.belief == "svgd":
@@ -153,6 +158,8 @@ class ControllerConfig(Section):
             )
         elif self.belief == "ukf":
             belief = Unscented(task)
+        elif self.belief == "gp":
+            belief = GaussianProcess(task, self.grid)
         else:
             belief = Fixed(task, self.belief)
         planner = Planner(
@@ -164,6 +171,7 @@ class ControllerConfig(Section):
             robust_min_from=self.robust_min_from,
             horizon=self.horizon,
             temperature=self.temperature,
+            learnt=belief.model if self.belief == "gp" else None,
         )
         return Controller(planner, belief, self.samples)
 
@@ -218,6 +226,14 @@ class ControlConfig(Section):
             raise ValueError(
                 f"controllers: {twice[0]!r} is there twice; give each a name of its own"
             )
+        process = next((one.name for one in self.controllers if one.belief == "gp"), None)
+        if process is not None:
+            task = self.task.build()
+            if not task.residual_inputs:
+                raise ValueError(
+                    f"controllers: {process} has belief gp, and task {task.name} does not say what "
+                    "the residual of its model depends on (residual_inputs); choose svgd or ukf"
+                )
         if self.shown is not None and self.shown not in names:
             raise ValueError(
                 f"shown: no controller is called {self.shown!r}{close_name(self.shown, names)}"

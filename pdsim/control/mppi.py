@@ -9,7 +9,7 @@ applied is the better of two candidates, or the robust plan where that one is no
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,38 @@ from pdsim.control.tasks.task import Task
 
 # Cost of a roll-out that is not finite; a score beyond it is no safer, or no worse.
 _LARGE = 1e6
+
+
+class Model(Protocol):
+    """How roll-outs go on, for one draw of a belief."""
+
+    def prepare(self, draw) -> Any:
+        """Make a draw ready, once per control step."""
+        ...
+
+    def body(self, prepared) -> Any:
+        """The prepared system in it, for the shape of what must not be entered."""
+        ...
+
+    def step(self, state, input, prepared) -> tuple:
+        """The state a control step later."""
+        ...
+
+
+@dataclass(frozen=True)
+class Parametric:
+    """The task's system with drawn parameters, y (d,)."""
+
+    task: Task
+
+    def prepare(self, draw):
+        return self.task.prepare(draw)
+
+    def body(self, prepared):
+        return prepared
+
+    def step(self, state, input, prepared):
+        return self.task.system.step(state, input, 0.0, prepared, self.task.control_time)
 
 
 @dataclass(frozen=True)
@@ -35,6 +67,7 @@ class Planner:
         horizon: K; None for the task's.
         temperature: β of the nominal weights (2), in the unit of the cost; None for the task's.
         penalty: W of a sequence that is not safe.
+        learnt: what draws of the belief are put into; None: the task's system, as its parameters.
     """
 
     task: Task
@@ -46,6 +79,12 @@ class Planner:
     horizon: int | None = None
     temperature: float | None = None
     penalty: float = 1e5
+    learnt: Model | None = None
+
+    @property
+    def model(self) -> Model:
+        """What is rolled out."""
+        return Parametric(self.task) if self.learnt is None else self.learnt
 
     @property
     def steps(self) -> int:
@@ -124,29 +163,30 @@ def roll_out(planner: Planner, state, references, prepared, inputs) -> Outcome:
     Args:
         state: the present one, a tuple.
         references: x̄_1 … x̄_K, one (K,) array for each state variable.
-        prepared: the prepared system.
+        prepared: by the planner's model.
         inputs: (K, nu).
     """
-    task = planner.task
+    task, model = planner.task, planner.model
+    body = model.body(prepared)
     columns = tuple(inputs[:, i] for i in range(inputs.shape[1]))
 
     def advance(carry, drive):
         x, cost, clearance, assumed = carry
         u, reference = drive
-        x = task.system.step(x, u, 0.0, prepared, task.control_time)
+        x = model.step(x, u, prepared)
         for value, goal, weight in zip(x, reference, task.state_weights, strict=True):
             cost = cost + weight * (value - goal) ** 2
         for value, rest, weight in zip(u, task.rest_input, task.input_weights, strict=True):
             cost = cost + weight * (value - rest) ** 2
-        clearance = jnp.minimum(clearance, task.seen_clearance(x, prepared, state))
-        assumed = jnp.minimum(assumed, task.assumed_clearance(x, prepared, state))
+        clearance = jnp.minimum(clearance, task.seen_clearance(x, body, state))
+        assumed = jnp.minimum(assumed, task.assumed_clearance(x, body, state))
         return (x, cost, clearance, assumed), None
 
     zero = jnp.zeros_like(state[0])
-    present = task.seen_clearance(state, prepared, state) + zero
+    present = task.seen_clearance(state, body, state) + zero
     assumed: jax.Array | float = jnp.inf
     if planner.robust_min_from == 0:
-        assumed = task.assumed_clearance(state, prepared, state)
+        assumed = task.assumed_clearance(state, body, state)
     first = (state, zero, present, assumed + zero)
     (_, cost, clearance, least), _ = jax.lax.scan(advance, first, (columns, references))
     cost = jnp.where(jnp.isfinite(cost), cost, _LARGE)
@@ -154,17 +194,17 @@ def roll_out(planner: Planner, state, references, prepared, inputs) -> Outcome:
     return Outcome(cost, lost, jnp.where(jnp.isnan(least), -jnp.inf, least))
 
 
-def evaluate(planner: Planner, state, references, logarithms, sequences) -> Outcome:
-    """All sequences with all parameters.
+def evaluate(planner: Planner, state, references, draws, sequences) -> Outcome:
+    """All sequences with all draws.
 
     Args:
-        logarithms: y of P parameters, (P, d).
+        draws: P of the belief: y, (P, d), or what the planner's model takes, P in front.
         sequences: (M, K, nu).
 
     Returns:
         (M, P) each.
     """
-    prepared = jax.vmap(planner.task.prepare)(logarithms)
+    prepared = jax.vmap(planner.model.prepare)(draws)
 
     def one(parameters, inputs):
         return roll_out(planner, state, references, parameters, inputs)
@@ -192,8 +232,8 @@ def control_step(
     plan: Plan,
     state: jax.Array,
     time: jax.Array,
-    logarithms: jax.Array,
-    fresh: jax.Array,
+    draws,
+    fresh,
     key: jax.Array,
 ) -> tuple[Plan, Decision]:
     """One control step of Algorithm 1, without the belief.
@@ -202,8 +242,8 @@ def control_step(
         plan: of the step before.
         state: (S,).
         time: since the start of the lap [s].
-        logarithms: (P, d) parameters y drawn from the belief, which choose.
-        fresh: (P', d) parameters that the candidates are tested with: the same, or new ones.
+        draws: P of the belief, which choose; see ``evaluate``.
+        fresh: P' that the candidates are tested with: the same, or new ones.
         key: of the exploration.
     """
     task, dtype = planner.task, state.dtype
@@ -215,7 +255,7 @@ def control_step(
     centres = (nominal, robust) if planner.robust else (nominal,)
     groups = [jnp.clip(centre + noise, lowest, highest) for centre in centres]
     x, ahead = task.system.unpack(state), references(planner, time)
-    outcome = evaluate(planner, x, ahead, logarithms, jnp.concatenate(groups))
+    outcome = evaluate(planner, x, ahead, draws, jnp.concatenate(groups))
     cost, _ = nominal_cost(planner, outcome)
     count = planner.sequences
 

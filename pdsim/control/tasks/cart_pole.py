@@ -8,6 +8,7 @@ length l, hence I = m l²/3 about its centre, no friction, and g = 9.8 m/s². In
 ``pdsim.systems.cart_pole`` the equations are the same.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -65,6 +66,10 @@ class CartPoleTask(Task):
     scored: ClassVar[tuple[int, ...]] = (0, 1)
     resets: ClassVar[bool] = True
     pictured: ClassVar[tuple[str, str]] = ("time", "x")
+    residual_inputs: ClassVar[Mapping[int, tuple[float, float]]] = {
+        1: (np.pi - 0.5, np.pi + 0.5),
+        3: (-3.0, 3.0),
+    }
 
     @property
     def learnt(self) -> tuple[Learnt, ...]:

@@ -9,6 +9,7 @@ Where the vehicle sees only ``sight`` far, the ceiling counts when it is that ne
 cost assumes one at that distance above and below.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -68,6 +69,7 @@ class QuadrotorTask(Task):
     scored: ClassVar[tuple[int, ...]] = (0, 1)
     resets: ClassVar[bool] = False
     pictured: ClassVar[tuple[str, str]] = ("x", "z")
+    residual_inputs: ClassVar[Mapping[int, tuple[float, float]]] = {2: (-1.0, 1.0)}
 
     @property
     def learnt(self) -> tuple[Learnt, ...]:

@@ -65,6 +65,8 @@ class Task:
         resets: whether each lap begins at the start again; the belief stays.
         pictured: what a path is drawn over: two state variables, or "time" and one.
         lap_time: of a lap [s]; a field, with its default, of every task.
+        residual_inputs: state variable → limits, which with the inputs decide what a nominal model
+            lacks; empty where a Gaussian process is not to learn it.
         vehicle: θ of the plant in every simulation; None where each draws its own from the prior.
     """
 
@@ -84,6 +86,7 @@ class Task:
     scored: ClassVar[tuple[int, ...]]
     resets: ClassVar[bool]
     pictured: ClassVar[tuple[str, str]]
+    residual_inputs: ClassVar[Mapping[int, tuple[float, float]]] = {}
     lap_time: float
     vehicle: tuple[float, ...] | None = None
 
