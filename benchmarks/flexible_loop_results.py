@@ -26,7 +26,11 @@ EXPERIMENTS = {
     "loop_bias": "12 links, biases sought",
     "loop_mismatch": "6 links, mismatch",
 }
-METHODS = {"steepest_descent_single": "steepest descent", "gauss_newton_single": "Gauss–Newton"}
+METHODS = {
+    "steepest_descent_single": "steepest descent",
+    "long_steps": "steepest descent, s = 10",
+    "gauss_newton_single": "Gauss–Newton",
+}
 # Of the paper, whose recordings are not public.
 PUBLISHED = {
     "12 links, the paper": {

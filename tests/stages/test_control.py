@@ -103,7 +103,7 @@ MISTAKES = {
     "unknown option": (("task", "options"), {"radus": 1.0}, ["task.options.radus", "'radius'"]),
     "bad option": (("task", "options"), {"spread": 2.0}, ["task.options.spread", "less than 1"]),
     "misspelt key": (("controllers", 0, "beliefs"), "svgd", ["controllers.0.beliefs", "'belief'"]),
-    "unknown belief": (("controllers", 0, "belief"), "gp", ["controllers.0.belief", "'svgd'"]),
+    "unknown belief": (("controllers", 0, "belief"), "kalman", ["controllers.0.belief", "'svgd'"]),
     "unknown shown": (("shown",), "prmpi", ["shown", "'prmppi'"]),
     "too few samples": (
         ("controllers", 0, "risk"),
