@@ -12,10 +12,16 @@ from pdsim.runtime.errors import PdsimError
 
 
 def _check(a: argparse.Namespace) -> None:
-    from pdsim.config.experiment import load_any
+    from pdsim.config.experiment import ExperimentConfig, load_any
+    from pdsim.config.size import check_memory
 
     for path in a.experiments:
         experiment = load_any(path)
+        if isinstance(experiment, ExperimentConfig):
+            try:
+                check_memory(experiment)
+            except PdsimError as error:
+                raise PdsimError(f"{path}: {error}") from None
         if a.data:
             from pdsim.cli.data import check_data
 

@@ -52,6 +52,44 @@ def named_experiment(
     return other
 
 
+def check_circle(path: Path, simulator: SimulatorConfig) -> None:
+    """Refuse an experiment that takes from its own posterior, by way of others too.
+
+    Args:
+        path: of the experiment's file.
+
+    Raises:
+        PdsimError: names the key, and the experiments one after the other.
+    """
+    for key, first in (
+        ("fixed_from", simulator.fixed_from),
+        ("prior_from", simulator.prior_from),
+    ):
+        ways = [(first.experiment,)] if first is not None else []
+        while ways:
+            way = ways.pop()
+            if way[-1] == path.stem:
+                circle = f"goes in a circle: {' → '.join((path.stem, *way))}"
+                raise PdsimError(
+                    f"simulator.{key}.experiment: {way[0]!r} "
+                    f"{'is this experiment itself' if len(way) == 1 else circle}; a posterior must "
+                    "be there before it is taken from: name an earlier experiment, or leave the "
+                    "key out"
+                )
+            named = _named_by(path.with_name(f"{way[-1]}.yaml"))
+            ways += [(*way, name) for name in named if name not in way]
+
+
+def _named_by(path: Path) -> list[str]:
+    """Experiments that a file takes from; none if it is no such file."""
+    values = read_yaml(path) if path.is_file() else None
+    simulator = values.get("simulator") if isinstance(values, dict) else None
+    if not isinstance(simulator, dict):
+        return []
+    entries = [simulator.get(key) for key in ("fixed_from", "prior_from")]
+    return [str(one.get("experiment", "")) for one in entries if isinstance(one, dict)]
+
+
 def check_run(path: str, earlier: PosteriorOf, where: str) -> None:
     """Refuse a posterior file of another run or seed than the one asked for."""
     attributes = read_dataset(path).attrs

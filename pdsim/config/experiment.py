@@ -14,7 +14,7 @@ from pdsim import registry
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.calibration.config import CalibrationConfig
 from pdsim.config.consistency import check_consistency
-from pdsim.config.earlier import named_experiment
+from pdsim.config.earlier import check_circle, named_experiment
 from pdsim.config.messages import close_name, explain, read_yaml
 from pdsim.config.runs import BudgetConfig, Run, TuningConfig
 from pdsim.config.section import Name, Section
@@ -302,6 +302,7 @@ def _identification(path: str | Path, values: Any) -> ExperimentConfig:
         raise explain(error, path, ExperimentConfig) from None
     experiment._folder = Path(path).parent
     try:
+        check_circle(Path(path), experiment.simulator)
         experiment = _located(experiment)
         check_consistency(experiment)
     except PdsimError as error:

@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from pdsim.runtime.memory import physical_memory
+
 # Relative difference of compiled code to NumPy that rounding explains, float64.
 _ROUNDING = 1e-9
 # Free space that results need [GB]: a group of experiments leaves about one.
@@ -177,8 +179,9 @@ def machine() -> Finding:
     """Cores and memory."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     text = f"{cores} cores"
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        text += f", {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GB"
+    memory = physical_memory()
+    if memory is not None:
+        text += f", {memory / 2**30:.0f} GB"
     return Finding("machine", "fit", text)
 
 

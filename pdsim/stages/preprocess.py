@@ -1,6 +1,7 @@
 """Stage ``preprocess``: raw runs to one trajectories file."""
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,7 +14,10 @@ from pdsim.recordings.segments import Window, check_within
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import write_dataset
 from pdsim.systems.simulator import build_system
+from pdsim.systems.system import POSITIONS, System
 from pdsim.trajectories import check_prefix, trajectory_set
+
+log = logging.getLogger(__name__)
 
 
 def preprocess(
@@ -59,6 +63,7 @@ def preprocess(
         )
     splits = [window.split for window in windows]
     _check_copies(cuts, splits)
+    _check_moving([c for c, split in zip(cuts, splits, strict=True) if split == "train"], system)
     data = trajectory_set(
         system,
         cuts,
@@ -85,6 +90,33 @@ def _sight(window: Window, windows: Sequence[Window], frames: int) -> tuple[int,
     before = [w.last for w in others if w.last <= window.first]
     after = [w.first for w in others if w.first >= window.last]
     return max(before, default=0), min(after, default=frames)
+
+
+def _check_moving(learned: Sequence[Recording], system: System) -> None:
+    """Refuse a sensor that shows one number in all that is learned from, and tell of one window.
+
+    A sensor that works shows noise, or at least another last digit, when what it is on moves.
+    """
+    for i, channel in enumerate(system.channels):
+        if channel.kind not in POSITIONS:
+            continue
+        shown = [one.observed[np.isfinite(one.observed[:, i]), i] for one in learned]
+        seen = [(one, values) for one, values in zip(learned, shown, strict=True) if len(values)]
+        still = [(one, values[0]) for one, values in seen if np.ptp(values) == 0]
+        if not still:
+            continue
+        one, value = still[0]
+        told = (
+            f"{one.source}: channel {channel.name} is {value:.6g} {channel.unit} in every frame "
+            f"{one.first_frame}:{one.first_frame + one.frames} of run {one.run}"
+        )
+        if len(still) == len(seen):
+            raise PdsimError(
+                f"{told}, and never changes in what is learned from: its sensor does not work, "
+                "another column is meant (recording.channels), or the joint is locked; choose "
+                "other windows, or a model without this joint"
+            )
+        log.warning("%s: nothing is learned of it there", told)
 
 
 def _check_copies(cuts: Sequence[Recording], splits: Sequence[str]) -> None:

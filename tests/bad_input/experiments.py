@@ -120,6 +120,16 @@ CASES = [
     checked("no system", "demo", ("simulator", "system"), GONE, "simulator.system: this key is missing"),
     checked("text for a fixed value", "demo", ("simulator", "fixed", "mass_1"), "heavy", "simulator.fixed.mass_1: ", "'heavy'"),
     checked("single parameters of single ones", "demo", ("simulator", "single"), {"parameters": {"mass_1": {"lower": 0.5, "upper": 2.0, "unit": "kg"}}}, "simulator.single: the parameters of double_pendulum are single ones already"),
+    checked("its own posterior as its prior", "calibration_oscillator", ("simulator", "prior_from"), {"experiment": "mine", "run": "nuts_single"}, "simulator.prior_from.experiment: 'mine' is this experiment itself", "name an earlier experiment"),
+    checked("numbers of its own posterior", "calibration_oscillator", ("simulator", "fixed_from"), {"experiment": "mine", "run": "nuts_single"}, "simulator.fixed_from.experiment: 'mine' is this experiment itself"),
+    Case("priors in a circle", ("check", "mine.yaml"), ("mine.yaml: simulator.prior_from.experiment: 'a' goes in a circle: mine → a → b → mine",), {
+        name: Edited("calibration_oscillator", {("simulator", "prior_from"): {"experiment": other, "run": "nuts_single"}})
+        for name, other in (("mine.yaml", "a"), ("a.yaml", "b"), ("b.yaml", "mine"))
+    }),
+    alone("nuts", "single", {"chain_count": 10**6}, "runs.0.settings.chain_count: 1,000,000 is more than the largest budget (paper: particle_count", "lower chain_count", name="a million chains"),
+    alone("least_squares", "single", {"start_count": 10**6}, "runs.0.settings.start_count: 1,000,000 is more than", name="a million starts"),
+    checked("no iteration", "demo", (*QUICK, "iteration_count"), 0, "budgets.quick.iteration_count: ", "greater than or equal to 1"),
+    Case("more roll-outs than memory", ("check", "mine.yaml"), ("mine.yaml: budgets.paper.particle_count: the roll-outs of 1,000,000 draws take", "this machine has", "use less than"), {"mine.yaml": Edited("ibm_calibrated", {("budgets", "paper", "particle_count"): 10**6, ("recording", "test"): [{"run": 1, "through": 20, "frames": [0, 16000]}]})}),
     checked("an earlier experiment that is not there", "demo", ("simulator", "fixed_from"), {"experiment": "earlier", "run": "one"}, "landscape"),
     # The likelihood.
     checked("one window", "demo", ("likelihood", "window_count"), 1, "likelihood.window_count: ", "equal to 2"),

@@ -179,6 +179,8 @@ CASES = [
     read("a word", at("a", 100, "lost"), "'a'", "'lost' in row 101"),
     read("infinity", at("a", 50, "inf"), "infinite in 1 of 300", "row 51"),
     read("1e300", at("b", 299, "1e300"), "beyond", "row 300"),
+    read("a sensor that never moves", csv(**GOOD | {"b": 0 * TIME + 0.3}), "channel q1 is 0.3 rad in every frame 0:200 of run run", "never changes", "choose other windows"),
+    Case("file: a sensor that never moves, looked at first", ("check", "--data", "mine.yaml"), ("run.csv: channel q0 is -1 rad in every frame", "recording.channels"), {"mine.yaml": of_table(), "run.csv": csv(**GOOD | {"a": 0 * TIME - 1})}),
     read("no time", at("t", 0, ""), "no time in 1 of 300", "row 1"),
     read("time that stands", csv(**GOOD | {"t": 0 * TIME}), "all 300 rows have the same time"),
     read("time backwards", csv(**GOOD | {"t": -TIME}), "backwards"),

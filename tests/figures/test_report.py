@@ -1,50 +1,48 @@
 """The report of small results; beside the figures' tests, whose files it reads."""
 
-import shutil
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 from figures.conftest import ESTIMATORS, SECTIONS, TRUTH, VARIANTS
+from figures.pages import PREFLIGHT, write_page
 
-from pdsim.config.slices import Report
 from pdsim.identity import Identity
 from pdsim.metrics.long_format import COLUMNS
-from pdsim.preflight.findings import Cost, Findings, Preflight, write_preflight
+from pdsim.preflight.findings import Findings, Preflight
 from pdsim.report.numbers import noise_text, parameter_lines, prior_draws
 from pdsim.report.trust import trust_lines
 from pdsim.runtime.files import write_dataset
-from pdsim.stages.report import _optimum_summary, write_report
+from pdsim.stages.report import _optimum_summary
 from pdsim.systems.config import PosteriorOf
-
-PREFLIGHT = Preflight(
-    Findings(0.02, {"link_1": 0.1, "link_2": 0.3}, (), 0.0),
-    "",
-    {"svgd_single": Cost(12345, 0.4)},
-)
 
 
 class Page(HTMLParser):
-    """The texts of a page, and that its tags are closed in their order."""
+    """Texts, ids and links of a page, and that its tags are closed in their order."""
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.words = [], []
+        self.open, self.words, self.ids, self.links = [], [], [], set()
         self.feed(text)
         assert self.open == []
 
     def handle_starttag(self, tag, attributes):
         if tag not in ("meta", "img"):
             self.open.append(tag)
+        values = dict(attributes)
+        self.ids += [values["id"]] if "id" in values else []
+        if tag == "a":
+            assert values["href"].startswith("#")
+            self.links.add(values["href"][1:])
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.words.append(data)
+        if self.open and self.open[-1] not in ("a", "script", "style"):
+            self.words.append(data)
 
 
 @pytest.fixture
@@ -52,45 +50,13 @@ def written(tmp_path):
     """Return what writes a report of some files, and returns its text without tags."""
 
     def write(files, preflight=PREFLIGHT, **changes):
-        runs = [
-            SimpleNamespace(identity=identity, method=identity.method, settings={"a": 1}, chosen="")
-            for identity in ESTIMATORS
-        ]
-        values = {
-            "title": "Two <links>",
-            "description": "",
-            "notes": ("Friction & <wear>.",),
-            "simulator": SECTIONS["simulator"],
-            "runs": runs,
-            "seeds": (0,),
-            "reference": None,
-            "exchangeable": (),
-            "combinations": {},
-            "paper_table": True,
-        } | changes
-        assert {*values, "unit"} == set(Report.model_fields)
-        png = tmp_path / "any.png"
-        png.write_bytes(b"png")
-        pictures = ["figures/convergence.png", "figures/bayessim_densities.png"]
-        pictures += ["csvgd_gradient/seed0/density.png", "figures/loop_motion.gif"]
-        for path in pictures:
-            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(png, tmp_path / path)
-        path = str(tmp_path / "preflight.json")
-        write_preflight(path, preflight)
-        write_report(
-            SimpleNamespace(**values, unit="rad"),
-            metrics=files.metrics,
-            trajectories=files.trajectories,
-            preflight=path,
-            posteriors=[files.posterior[identity] for identity in (*ESTIMATORS, *VARIANTS)],
-            figures=[str(tmp_path / path) for path in pictures],
-            output=str(tmp_path / "report.html"),
-        )
-        text = (tmp_path / "report.html").read_text()
-        assert text.count("data:image/png;base64,") == len(pictures) - 1
+        text = write_page(files, tmp_path, preflight, **changes).read_text()
+        assert text.count("data:image/png;base64,") == 3
         assert text.count("data:image/gif;base64,") == 1
-        return " ".join(" ".join(Page(text).words).split())
+        page = Page(text)
+        assert len(set(page.ids)) == len(page.ids)
+        assert page.links <= set(page.ids)
+        return " ".join(" ".join(page.words).split())
 
     return write
 
