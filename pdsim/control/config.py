@@ -228,7 +228,10 @@ class ControlConfig(Section):
             )
         process = next((one.name for one in self.controllers if one.belief == "gp"), None)
         if process is not None:
-            task = self.task.build()
+            try:
+                task = self.task.build()
+            except PdsimError as error:
+                raise ValueError(str(error)) from None
             if not task.residual_inputs:
                 raise ValueError(
                     f"controllers: {process} has belief gp, and task {task.name} does not say what "

@@ -30,7 +30,10 @@ def draw(request: Request) -> None:
             axes[0].plot(count, history["cost"], **look)
             axes[1].plot(count, history["slope"], **look)
         places = (history[f"at_{parameter.name}"] for parameter in (first, second))
-        look |= {"marker": "o", "markersize": 3, "label": style.plain(identity.label)}
+        # Every iterate is a point; a marker that tells runs of one method apart stays, hollow.
+        if not look["marker"].strip():
+            look["marker"] = "."
+        look |= {"markerfacecolor": "none", "label": style.plain(identity.label)}
         axes[2].plot(*places, **look)
     axes[0].set(yscale="log", xlabel="iteration", ylabel="J", title="cost, steepest descent")
     axes[1].set(yscale="log", xlabel="iteration", ylabel="|DJ|", title="slope, steepest descent")
