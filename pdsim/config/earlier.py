@@ -65,7 +65,7 @@ def check_circle(path: Path, simulator: SimulatorConfig) -> None:
         ("fixed_from", simulator.fixed_from),
         ("prior_from", simulator.prior_from),
     ):
-        ways = [(first.experiment,)] if first is not None else []
+        ways: list[tuple[str, ...]] = [(first.experiment,)] if first is not None else []
         while ways:
             way = ways.pop()
             if way[-1] == path.stem:
