@@ -3,6 +3,8 @@
 import numpy as np
 import xarray as xr
 
+from pdsim.likelihood.config import LikelihoodConfig
+from pdsim.likelihood.noise import channel_noise
 from pdsim.preflight.findings import Findings
 from pdsim.preflight.information import PIECE, information
 from pdsim.preflight.pieces import MOST, pieces
@@ -21,16 +23,22 @@ _WORK = 1e7
 UNKNOWN = "not known: from estimated states within the recordings the model cannot go on"
 
 
-def preflight(simulator: Simulator, train: xr.Dataset, frames: int) -> Findings:
+def preflight(
+    simulator: Simulator, likelihood: LikelihoodConfig, train: xr.Dataset, frames: int
+) -> Findings:
     """Look at a model and the trajectories that it is to learn from.
 
     Args:
+        likelihood: a noise that it states by channel counts where more than that is not seen.
         frames: the most that a run simulates from one start.
 
     Raises:
         PdsimError: no position was measured, or no roll-out is finite.
     """
     columns, noise = measured_positions(train)
+    if likelihood.noise is not None:
+        # A recording may be exact, and the model none the worse for it.
+        noise = np.maximum(noise, channel_noise(likelihood, train)[columns])
     points = spread_points(simulator, int(train.sizes["state"]))
     cut = pieces(train, frames)
     step = step_error(

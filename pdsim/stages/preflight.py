@@ -23,7 +23,7 @@ def examine(options: Preflight, trajectories: str) -> Findings:
     frames = int(train["length"].values.max())
     if all(run.shooting != "single" for run in options.planned):
         frames = window_length(frames, options.likelihood.window_count)
-    return look(simulator, train, frames)
+    return look(simulator, options.likelihood, train, frames)
 
 
 def preflight(options: Preflight, trajectories: str) -> findings.Preflight:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from draft.swings import LINKS, NOISE
 
+from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.preflight.information import information
 from pdsim.preflight.pieces import pieces
@@ -89,12 +90,27 @@ def test_where_states_within_a_recording_are_no_starts_only_the_step_is_told(tra
     simulator = simulator_of(["mass_1", "inertia_1", "friction_1"])
     broken = train.copy(deep=True)
     broken["states"].values[:, 1:] = np.nan
-    found = preflight(simulator, broken, 122)
+    found = preflight(simulator, LikelihoodConfig(), broken, 122)
     assert found.fine
     assert found.open == (UNKNOWN,)
     broken["states"].values[:] = 1e150
     with pytest.raises(PdsimError, match="at no point of the limits a roll-out is finite"):
-        preflight(simulator, broken, 122)
+        preflight(simulator, LikelihoodConfig(), broken, 122)
+
+
+def test_of_an_exact_recording_the_noise_that_is_stated_counts(train):
+    """Smooth angles have next to no noise of their own, which every step's error would exceed."""
+    simulator = simulator_of(["mass_1", "inertia_1", "friction_1"])
+    exact = train.copy(deep=True)
+    time = 0.01 * np.arange(exact.sizes["time"])
+    for column in range(exact.sizes["channel"]):
+        exact["observed"].values[..., column] = np.sin(time)
+    assert not preflight(simulator, LikelihoodConfig(), exact, 122).fine
+    names = [str(name) for name in exact["channel"].values]
+    stated = LikelihoodConfig(noise=dict.fromkeys(names, 0.01))
+    found = preflight(simulator, stated, exact, 122)
+    assert found.fine
+    assert found.step > 0
 
 
 def test_a_long_chain_is_looked_at_at_fewer_points():
