@@ -177,7 +177,7 @@ def _strangers_verbs(verb) -> None:
     p = verb("new", "Draft an experiment file from tables, every choice with its reason.", _NEW)
     p.add_argument("files", nargs="+", metavar="FILE", help="tables, a run each")
     what = p.add_mutually_exclusive_group(required=True)
-    what.add_argument("--system", help="double_pendulum")
+    what.add_argument("--system", help="double_pendulum, cart_pole or oscillator")
     what.add_argument("--model", metavar="FILE", help="a robot's MJCF or URDF file")
     _files(p, "output")
     p.add_argument("--overwrite", action="store_true", help="replace an output that is there")
@@ -189,10 +189,16 @@ def _strangers_verbs(verb) -> None:
             f"--{name}", type=_named, action="append", default=[], metavar="NAME=COLUMN[:UNIT]",
             help=f"column of the system's {name} NAME{default}",
         )  # fmt: skip
-    p.add_argument(
-        "--absolute",
-        action="store_true",
+    between = p.add_mutually_exclusive_group()
+    between.add_argument(
+        "--absolute", action="store_true", default=None,
         help="angles of the table are against the vertical, not from link to link",
+    )  # fmt: skip
+    between.add_argument(
+        "--relative", action="store_false", dest="absolute", help="they are from link to link"
+    )
+    p.add_argument(
+        "--zero", choices=("hanging", "upright"), default="", help="where the first angle is 0"
     )
     p.add_argument(
         "--ignore", nargs="+", default=[], metavar="NAME", help="of --model: contacts, …"

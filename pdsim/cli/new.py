@@ -34,6 +34,7 @@ def new(a: argparse.Namespace) -> None:
             channels={name: Named.of(text) for name, text in a.channel},
             inputs={name: Named.of(text) for name, text in a.input},
             absolute=a.absolute,
+            zero=a.zero,
         ),
     )
 

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from pdsim import registry
 from pdsim.config.messages import explain
-from pdsim.draft.limits import Limits, choose_limits
+from pdsim.draft.angles import choose_way, ways, with_way
+from pdsim.draft.limits import Limits, choose_limits, misses
 from pdsim.draft.matching import Motion, motion_of
 from pdsim.draft.step import Step, choose_step
 from pdsim.draft.stretches import Stretches, choose_stretches, positions_of
@@ -36,7 +37,7 @@ from pdsim.systems.config import SimulatorConfig, SystemChoice
 from pdsim.systems.simulator import Simulator, build_simulator, build_system
 from pdsim.systems.system import System
 
-SYSTEMS = ("double_pendulum",)
+SYSTEMS = ("double_pendulum", "cart_pole", "oscillator")
 # Of a held-out stretch, what is seen before the rest is predicted, and in frames at most.
 _PREFIX, _MOST_PREFIX = 0.1, 40
 # Work of each run: particles and iterations.
@@ -72,6 +73,7 @@ class Choices(NamedTuple):
     windows: Windows
     noise: Mapping[str, tuple[float, str]]
     frame_time: float
+    angles: str
 
 
 def draft(
@@ -105,10 +107,18 @@ def draft(
     time, step = guess_time(tables, asked)
     channels = guess_channels(tables, built, asked, time, step)
     inputs = guess_inputs(tables, built, asked)
-    runs = _read(tables, built, {**time.values, "channels": channels.values}, inputs)
-    stretches = choose_stretches(runs, built)
-    learned = [_cut(runs[one["run"]], one["frames"], built) for one in stretches.train]
-    motion = _motion(learned, built, stretches.period)
+
+    def look(channels: Guessed) -> tuple[Stretches, list[Recording], Motion]:
+        runs = _read(tables, built, {**time.values, "channels": channels.values}, inputs)
+        stretches = choose_stretches(runs, built)
+        learned = [_cut(runs[one["run"]], one["frames"], built) for one in stretches.train]
+        return stretches, learned, _motion(learned, built, stretches.period)
+
+    stretches, learned, motion = look(channels)
+    way, why = choose_way(built, motion, asked, lambda: misses(built, options, motion))
+    if way is not None and way != ways(built, Asked())[0]:
+        channels = with_way(channels, built, way)
+        stretches, learned, motion = look(channels)
     limits = choose_limits(built, options, motion)
     simulator = _simulator(name, limits)
     # Noise is that of the most noisy stretch; positions that never change have that of no sensor.
@@ -126,7 +136,7 @@ def draft(
     }
     choices = Choices(
         name, tables, time, channels, inputs, stretches, limits, chosen, windows, shown,
-        learned[0].frame_time,
+        learned[0].frame_time, f"{way.words}: {why}" if way is not None else "",
     )  # fmt: skip
     return Draft(_text(choices, title, folder), _told(choices))
 
@@ -142,6 +152,8 @@ def _options(
         if ignore:
             options["ignore"] = list(ignore)
         return "articulated", options | ({"actuation": "torque"} if driven else {})
+    if system in ("cart_pole", "oscillator"):
+        return system, {}
     if system not in SYSTEMS:
         known = ", ".join(name for name in registry.NAMES["systems"] if name not in SYSTEMS)
         raise PdsimError(
@@ -256,7 +268,11 @@ def _told(c: Choices) -> list[str]:
         for name, value in part.values.items():
             what = f"column {value['column']!r}" if "column" in value else f"{value['constant']:g}"
             less = f", less that of {value['minus']}" if "minus" in value else ""
+            less += ", sign turned" if "sign" in value else ""
+            less += f", {value['offset']:g} added" if "offset" in value else ""
             lines.append(f"{name}: {what} in {value['unit']}, {part.reasons[name]}{less}")
+    if c.angles:
+        lines.append(f"angles: {c.angles}")
     if not c.inputs.values:
         lines.append("no torques: what moves is taken to move freely")
     lines += [
@@ -278,7 +294,6 @@ def _text(c: Choices, title: str, folder: Path) -> str:
     written = CsvConfig().model_dump()
     csv = {k: v for k, v in c.tables.csv.model_dump().items() if v != written[k]}
     prefix = max(2, min(_MOST_PREFIX, round(_PREFIX * c.stretches.frames)))
-    relative = [q for q in c.channels.values if "minus" not in c.channels.values[q]][1:]
     return (
         block(
             [
@@ -303,6 +318,9 @@ def _text(c: Choices, title: str, folder: Path) -> str:
                 comment(f"Limits: {c.limits.reasons['limits']}.", 2),
                 "  parameters:",
                 entries(c.limits.parameters, c.limits.reasons, 4),
+                comment(f"Fixed: {c.limits.reasons['fixed']}.", 2)
+                if "fixed" in c.limits.reasons
+                else "",
                 f"  fixed: {flow(c.limits.fixed)}" if c.limits.fixed else "",
                 comment(
                     "Not told apart by the motion, and left as the file has them: "
@@ -323,12 +341,13 @@ def _text(c: Choices, title: str, folder: Path) -> str:
                 f"  csv: {flow(csv)}" if csv else "",
                 entries(c.time.values, c.time.reasons, 2),
                 comment(
-                    "Angles are read as the system has them: from link to link, 0 hanging, both "
-                    "growing in the same direction. `minus: <channel>` makes them of angles "
-                    "against the vertical (pdsim new --absolute), `offset` and `sign` the rest.",
+                    f"Angles of the table: {c.angles}. The system has them from link to link, 0 "
+                    "hanging, all growing in the same direction: `minus: <channel>` makes them of "
+                    "angles against the vertical (pdsim new --absolute), `offset` moves the 0 "
+                    "(--zero), `sign` turns the direction.",
                     2,
                 )
-                if relative
+                if c.angles
                 else "",
                 "  channels:",
                 entries(c.channels.values, c.channels.reasons, 4),

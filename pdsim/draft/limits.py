@@ -5,6 +5,9 @@ length g T², the torques, if some act, a first moment; these make a scale of ev
 box of several decades around it gradient matching finds a first guess, and the limits are a factor
 of five around that, wider where the motion says little.
 
+Of another system of the second order, as the cart with a pole, it is what the accelerations tell
+apart, in decades around the defaults first, and then around a first guess.
+
 Of a robot the limits are around the numbers of its file. Candidates are mass, centre of mass and
 inertia of each body that moves, armature and friction of each joint; of these only those are sought
 that the accelerations tell apart (QR with column pivoting; Golub, Klema and Stewart, 1976). The
@@ -12,17 +15,17 @@ others stay as the file has them.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pdsim.draft.matching import Match, Motion, match
+from pdsim.draft.matching import Match, Motion, match, matcher
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.articulated import Articulated
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.describe import moves
-from pdsim.systems.simulator import build_simulator
+from pdsim.systems.simulator import Simulator, build_simulator
 from pdsim.systems.system import System
 
 _GRAVITY = 9.81
@@ -34,6 +37,10 @@ _FACTOR = 5.0
 _LEAN = 0.2
 # Friction, of what would stop the motion within one T: its upper limit, and decades below it.
 _FRICTION, _FRICTION_DECADES = 0.1, 4.0
+# Starts of a fit of which only the quality is asked.
+_FEW = 3
+# Parameters that nobody looks for in a recording.
+_KNOWN = ("gravity",)
 # A parameter is told apart if the others leave it a deviation below this share of its limits.
 _TOLD = 1.0
 
@@ -78,8 +85,29 @@ def _simulator(system: str, options, integrator: str, parameters, fixed=None):
     )
 
 
-def of_double_pendulum(motion: Motion, *, driven: bool) -> Limits:
-    """Limits of what the motion of a double pendulum determines.
+class Box(NamedTuple):
+    """A wide box of a double pendulum's parameters, in which a first guess is looked for.
+
+    Attributes:
+        scales: of what is positive, value and unit.
+        viscous, dry: friction, entries of the section.
+        entries: of all parameters.
+    """
+
+    scales: dict[str, tuple[float, str]]
+    viscous: dict[str, dict[str, Any]]
+    dry: dict[str, dict[str, Any]]
+    entries: dict[str, dict[str, Any]]
+    options: dict[str, Any]
+    fixed: dict[str, float]
+
+    def simulator(self) -> Simulator:
+        """The pendulum in this box."""
+        return _simulator("double_pendulum", self.options, "rk4", self.entries, self.fixed)
+
+
+def wide_box(motion: Motion, *, driven: bool) -> Box:
+    """Decades around the scales of a double pendulum's motion.
 
     Args:
         driven: whether torques are known; without, everything is over S1y.
@@ -109,8 +137,19 @@ def of_double_pendulum(motion: Motion, *, driven: bool) -> Limits:
     viscous = {f"friction_{i}": _log(1e-6 * largest, largest, "N m s") for i in (1, 2)}
     dry = {f"dry_friction_{i}": _flat(0.0, torque, "N m") for i in (1, 2)} if driven else {}
     matched |= viscous | dry
-    fixed = {} if driven else {"S1y": 1.0}
-    simulator = _simulator("double_pendulum", options, "rk4", matched, fixed)
+    return Box(scales, viscous, dry, matched, options, {} if driven else {"S1y": 1.0})
+
+
+def of_double_pendulum(motion: Motion, *, driven: bool) -> Limits:
+    """Limits of what the motion of a double pendulum determines.
+
+    Args:
+        driven: as of ``wide_box``.
+    """
+    time = 1 / motion.pace
+    box = wide_box(motion, driven=driven)
+    scales, viscous, dry, matched, options, fixed = box
+    simulator = box.simulator()
     found = match(simulator.system, simulator.space, motion)
     physical = np.asarray(simulator.space.to_physical(found.coordinates))
     guess = dict(zip(simulator.space.names, physical.tolist(), strict=True))
@@ -267,12 +306,83 @@ def _inertias(value: Mapping[str, float], body: str):
             yield group[0] if len(group) < 3 else "all", lower, upper, group
 
 
+def wide_entries(system: System, motion: Motion) -> dict[str, dict[str, Any]]:
+    """Decades around the defaults of a system's parameters, but for gravity, which is known."""
+    half = len(system.state) // 2
+    reach: dict[str, float] = {}
+    for quantity, values in zip(system.state[:half], motion.states.T, strict=False):
+        reach[quantity.unit] = max(reach.get(quantity.unit, 0.0), float(np.abs(values).max()))
+    wide, found = 10**_DECADES, {}
+    for name, number in system.parameters.items():
+        if name in _KNOWN:
+            continue
+        if number.positive:
+            scale = number.default if number.default > 0 else 1.0
+            found[name] = _log(scale / wide, scale * wide, number.unit)
+        else:
+            # A place is within the motion; anything else is not far beyond its default.
+            far = _rounded(max(_FACTOR * abs(number.default), reach.get(number.unit, 0.0))) or 1.0
+            found[name] = _flat(-far, far, number.unit)
+    return found
+
+
+def of_system(system: System, options: Mapping[str, Any], motion: Motion) -> Limits:
+    """Limits around a first guess, of those parameters that the accelerations tell apart.
+
+    The others are held at their defaults, and the guess is made again.
+    """
+    entries = wide_entries(system, motion)
+    simulator = _simulator(system.name, options, "rk4", entries)
+    slopes = match(simulator.system, simulator.space, motion).slopes
+    names = list(entries)
+    chosen = [names[i] for i in sorted(_told_apart(slopes))]
+    fixed = {
+        name: number.default for name, number in system.parameters.items() if name not in chosen
+    }
+    entries = {name: entries[name] for name in chosen}
+    simulator = _simulator(system.name, options, "rk4", entries, fixed)
+    found = match(simulator.system, simulator.space, motion)
+    guess = np.asarray(simulator.space.to_physical(found.coordinates))
+    parameters: dict[str, dict[str, Any]] = {}
+    reasons = {
+        "limits": "around a first guess; a model with it misses "
+        f"{100 * found.missed:.2g} % of the accelerations",
+        "fixed": "known, or not told apart by the motion and held at its default",
+    }
+    for name, value, share in zip(chosen, guess, _deviations(found), strict=True):
+        lower, upper, unit = (entries[name][key] for key in ("lower", "upper", "unit"))
+        if entries[name].get("scale") == "log":
+            factor = max(_FACTOR, (upper / lower) ** min(3 * share, 1.0))
+            parameters[name] = _log(_rounded(value / factor), _rounded(value * factor), unit)
+        else:
+            around = max(3 * share, 1 / _FACTOR) * (upper - lower) / 2
+            parameters[name] = _flat(_rounded(value - around), _rounded(value + around), unit)
+        reasons[name] = f"first guess {value:.3g}"
+    return Limits(parameters, fixed, dict(options), reasons)
+
+
+def misses(system: System, options: Mapping[str, Any], motion: Motion) -> Callable[[Motion], float]:
+    """What tells of a motion which share of its accelerations the best of a few fits misses.
+
+    Args:
+        motion: for the scales of the box.
+    """
+    if system.name == "double_pendulum":
+        simulator = wide_box(motion, driven=bool(system.inputs)).simulator()
+    else:
+        simulator = _simulator(system.name, options, "rk4", wide_entries(system, motion))
+    fit = matcher(simulator.system, simulator.space)
+    return lambda other: fit(other, _FEW).missed
+
+
 def choose_limits(system: System, options: Mapping[str, Any], motion: Motion) -> Limits:
-    """Limits for a double pendulum, or for a robot from its file.
+    """Limits for a double pendulum, for a robot from its file, or for another system.
 
     Args:
         options: with which the system was built.
     """
     if isinstance(system, Articulated):
         return of_robot(system, options, motion)
-    return of_double_pendulum(motion, driven=bool(system.inputs))
+    if system.name == "double_pendulum":
+        return of_double_pendulum(motion, driven=bool(system.inputs))
+    return of_system(system, options, motion)

@@ -6,7 +6,7 @@ spline least squares method for numerical parameter estimation in differential e
 Noise of the accelerations biases it, so it is good for limits, not for answers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
@@ -106,39 +106,48 @@ def match(system: System, space: ParameterSpace, motion: Motion, *, starts: int 
         system: of second order: its state is positions and then their rates.
         starts: Sobol points.
     """
+    return matcher(system, space)(motion, starts)
+
+
+def matcher(system: System, space: ParameterSpace) -> Callable[[Motion, int], Match]:
+    """``match`` of one system and box, compiled once for motions of one length."""
     from scipy.optimize import least_squares
 
     form = system.forward_mode()
     assert isinstance(form, ContinuousSystem)
-    scale = np.sqrt((motion.accelerations**2).mean(axis=0))
-    scale = np.where(scale > 0, scale, 1.0)
-    half = motion.accelerations.shape[1]
 
     @jax.jit
-    def residuals(coordinates):
+    def residuals(coordinates, states, inputs, accelerations, scale):
         prepared = form.prepare(space.system_parameters(coordinates))
 
         def one(state, drive):
             rates = form.derivative(form.unpack(state), tuple(drive), jnp.zeros(()), prepared)
-            return form.pack(rates)[half:]
+            return form.pack(rates)[accelerations.shape[1] :]
 
-        found = jax.vmap(one)(jnp.asarray(motion.states), jnp.asarray(motion.inputs))
-        return ((found - motion.accelerations) / scale).reshape(-1)
+        return ((jax.vmap(one)(states, inputs) - accelerations) / scale).reshape(-1)
 
     slopes = jax.jit(jax.jacfwd(residuals))
 
-    def values(x):
-        return np.nan_to_num(np.asarray(residuals(x)), nan=_NONE, posinf=_NONE, neginf=-_NONE)
+    def best_of(motion: Motion, starts: int) -> Match:
+        scale = np.sqrt((motion.accelerations**2).mean(axis=0))
+        scale = np.where(scale > 0, scale, 1.0)
+        data = [jnp.asarray(x) for x in (motion.states, motion.inputs, motion.accelerations, scale)]
 
-    def jacobian(x):
-        return np.nan_to_num(np.asarray(slopes(x)), posinf=0.0, neginf=0.0)
+        def values(x):
+            found = np.asarray(residuals(x, *data))
+            return np.nan_to_num(found, nan=_NONE, posinf=_NONE, neginf=-_NONE)
 
-    fits = [
-        least_squares(values, np.clip(x, 0.01, 0.99), jacobian, bounds=(0.0, 1.0), max_nfev=60)
-        for x in space.sobol(starts)
-    ]
-    best = min(fits, key=lambda fit: fit.cost)
-    missed = float(np.sqrt((best.fun**2).mean()))
-    # Residuals hang together over the span of a polynomial.
-    thinned = jacobian(best.x) / max(missed, 1e-6) / np.sqrt(max(motion.span, 1.0))
-    return Match(np.asarray(best.x), missed, thinned)
+        def jacobian(x):
+            return np.nan_to_num(np.asarray(slopes(x, *data)), posinf=0.0, neginf=0.0)
+
+        fits = [
+            least_squares(values, np.clip(x, 0.01, 0.99), jacobian, bounds=(0.0, 1.0), max_nfev=60)
+            for x in space.sobol(starts)
+        ]
+        best = min(fits, key=lambda fit: fit.cost)
+        missed = float(np.sqrt((best.fun**2).mean()))
+        # Residuals hang together over the span of a polynomial.
+        thinned = jacobian(best.x) / max(missed, 1e-6) / np.sqrt(max(motion.span, 1.0))
+        return Match(np.asarray(best.x), missed, thinned)
+
+    return best_of

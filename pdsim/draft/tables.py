@@ -53,15 +53,17 @@ class Asked:
         time: column of the stamps.
         rate_hz: instead of stamps [Hz].
         channels, inputs: by the system's names.
-        absolute: whether the table's angles are all against the vertical, and the system's are
-            from link to link.
+        absolute: whether the table's angles are all against the vertical, or, False, from link to
+            link as the system's are.
+        zero: where the first angle is 0, "hanging" or "upright".
     """
 
     time: Named | None = None
     rate_hz: float | None = None
     channels: Mapping[str, Named] = field(default_factory=dict)
     inputs: Mapping[str, Named] = field(default_factory=dict)
-    absolute: bool = False
+    absolute: bool | None = None
+    zero: str = ""
 
 
 class Tables(NamedTuple):
@@ -307,6 +309,11 @@ def guess_inputs(tables: Tables, system: System, asked: Asked) -> Guessed:
         PdsimError: a column or its unit is not clear.
     """
     _check_asked("input", asked.inputs, [q.name for q in system.inputs], system.name)
+    if not is_driven(tables, asked):
+        return Guessed(
+            {q.name: {"constant": 0.0, "unit": q.unit} for q in system.inputs},
+            {q.name: "no column is called like one" for q in system.inputs},
+        )
     columns = _columns_of(tables, system.inputs, asked.inputs, EFFORT, "input")
     values: dict[str, Any] = {}
     reasons: dict[str, str] = {}
