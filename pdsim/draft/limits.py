@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 
 from pdsim.draft.matching import Match, Motion, match, matcher
@@ -151,7 +152,7 @@ def of_double_pendulum(motion: Motion, *, driven: bool) -> Limits:
     scales, viscous, dry, matched, options, fixed = box
     simulator = box.simulator()
     found = match(simulator.system, simulator.space, motion)
-    physical = np.asarray(simulator.space.to_physical(found.coordinates))
+    physical = np.asarray(simulator.space.to_physical(jnp.asarray(found.coordinates)))
     guess = dict(zip(simulator.space.names, physical.tolist(), strict=True))
     spread = dict(zip(simulator.space.names, _deviations(found), strict=True))
 
