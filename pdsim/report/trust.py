@@ -10,7 +10,16 @@ from pdsim.figures.figure import whose
 from pdsim.identity import Identity
 from pdsim.runtime.files import read_dataset
 from pdsim.tables.layout import Cell, medians, mixing, number
-from pdsim.tables.verdicts import COVERAGE, INTERVAL, THIRDS, Verdict, of_run, of_truth, worst
+from pdsim.tables.verdicts import (
+    COVERAGE,
+    INTERVAL,
+    THIRDS,
+    Verdict,
+    of_distance,
+    of_run,
+    of_truth,
+    worst,
+)
 
 # The error that is told: of predictions from a prefix, where there are some.
 _ERRORS = ("prefix_rmse_median", "rmse_median")
@@ -77,7 +86,7 @@ def trust_lines(
             *_distance(identity, runs, reference),
             *_truth(cells),
         ]
-        verdicts = of_run(cells) + of_truth(list(ranks))
+        verdicts = _far(identity, runs, reference) + of_run(cells) + of_truth(list(ranks))
         lines.append(TrustLine(identity.label, verdicts, " ".join(sentences)))
     return lines
 
@@ -167,6 +176,15 @@ def _distance(
         f"Distance to the reference, {known[0].label}{remark}: {_short(cells[_DISTANCE])} of its "
         f"deviations; {apart}."
     ]
+
+
+def _far(
+    identity: Identity, runs: Mapping[Identity, Cells], reference: str | None
+) -> list[Verdict]:
+    known = [cells for other, cells in runs.items() if other.run == reference]
+    if not known or identity.run == reference or not _known(runs[identity], _DISTANCE):
+        return []
+    return of_distance(runs[identity][_DISTANCE].value, known[0])
 
 
 def _truth(cells: Cells) -> list[str]:

@@ -23,6 +23,8 @@ RIGHT_COVERAGE = (0.85, 0.95)
 RELIABLE_K = 0.7
 # A truth of a higher rank is outside the region that holds the share 0.9 of the draws.
 REGION = 0.9
+# Draws further from those of a reference, in its deviations, are not the same posterior.
+FAR = 1.0
 # A parameter whose interval is wider than this share of its prior's is not determined.
 DETERMINED = 0.5
 
@@ -83,6 +85,18 @@ def of_run(cells: Mapping[str, Cell]) -> list[Verdict]:
     if word := of_coverage(covered):
         found.append(Verdict(word, number(covered, 3), good=word == CALIBRATED))
     return found or [Verdict("not checked on predictions", good=None)]
+
+
+def of_distance(value: float, reference: Mapping[str, Cell]) -> list[Verdict]:
+    """Whether draws are others than those of a reference that has mixed.
+
+    Args:
+        value: distance to it, in its deviations.
+        reference: its cells, by metric.
+    """
+    if mixing(reference) or np.isnan(value) or value <= FAR:
+        return []
+    return [Verdict("far from the reference", number(value, 3))]
 
 
 def of_truth(ranks: Sequence[float]) -> list[Verdict]:

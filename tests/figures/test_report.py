@@ -215,6 +215,23 @@ def test_a_reference_without_other_seeds_says_so():
     assert fit.text.endswith("0.3 of its deviations; no other seed of it was run.")
 
 
+@pytest.mark.parametrize(
+    ("away", "r_hat", "words"),
+    [(8.0, 1.01, ["far from the reference", "calibrated"]), (0.8, 1.01, ["calibrated"]),
+     (8.0, 1.4, ["calibrated"])],
+)  # fmt: skip
+def test_right_coverage_does_not_hide_draws_that_are_no_posterior(away, r_hat, words):
+    """A reference that has not mixed says nothing of others."""
+    table = long_table(
+        {
+            CHAINS: {"reference_wasserstein": (0.0,), "r_hat": (r_hat,)},
+            SVGD: {"reference_wasserstein": (away,), "prefix_coverage_90": (0.9,)},
+        }
+    )
+    told = trust_lines(table, "rad", reference="nuts_marginal")[-1]
+    assert [verdict.word for verdict in told.verdicts] == words
+
+
 @pytest.fixture
 def trusted(held_out, tmp_path):
     """The files with predictions of one run, whose posterior has its prior and noise."""
