@@ -100,9 +100,8 @@ def _bodies(model, start: np.ndarray) -> tuple[np.ndarray, list[int]]:
     """Origins of the bodies at a state (body, 3), the world first, and the parent of each."""
     tree = tree_of(model)
     placed = place(model, links_of(model, dict(model.numbers)).cast(np.dtype(float)), start)
-    links = [np.broadcast_to(np.asarray(x), len(tree.links)) for x in placed.links[1]]
     at = [tree.link_of_body[body] for body in range(1, len(model.bodies))]
-    origins = np.stack(links, axis=1)[at]
+    origins = np.asarray(placed.links.position).T[at]
     return np.concatenate([np.zeros((1, 3)), origins]), [body.parent for body in model.bodies]
 
 

@@ -21,99 +21,75 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pdsim.rigid_body.kinematics import (
-    Motion,
-    Placed,
-    combine,
-    cross_motion,
-    place,
-    settle,
-)
+from pdsim.rigid_body.kinematics import Placed, cross_motion, place
 from pdsim.rigid_body.links import Links
-from pdsim.rigid_body.model import INERTIA, Model
+from pdsim.rigid_body.model import Model
 from pdsim.rigid_body.tree import tree_of
 from pdsim.rigid_body.vectors import (
+    Matrix,
     Vector,
-    add,
     apply,
     cross,
     dot,
-    minus,
     multiply,
-    plus,
-    scale,
-    subtract,
-    times,
+    symmetric,
     transpose,
 )
 
 
-class Force(NamedTuple):
-    """Torque about the world's origin [N m] and force [N]."""
-
-    torque: Vector
-    force: Vector
-
-
-class Inertia(NamedTuple):
-    """About the world's origin.
+class Bodies(NamedTuple):
+    """What moves with each link.
 
     Attributes:
-        mass: m [kg].
-        moment: first moment, m c [kg m].
-        second: (xx, yy, zz, xy, xz, yz) [kg m²].
+        mass: m [kg], (L,).
+        centre: c, of mass [m], (3, L).
+        rotation: R of the link, (3, 3, L).
+        turned: R I, with I about the centre in the link's frame [kg m²], (3, 3, L).
     """
 
     mass: Any
-    moment: Vector
-    second: tuple[Any, ...]
+    centre: Vector
+    rotation: Matrix
+    turned: Matrix
+
+    @classmethod
+    def of(cls, links: Links, placed: Placed) -> "Bodies":
+        """At the poses of the links."""
+        rotation, position = placed.links
+        mass = jnp.broadcast_to(links["mass"], position.shape[1:]).astype(position.dtype)
+        centre = jnp.stack(list(position + apply(rotation, links["com"])))
+        turned = jnp.stack(list(multiply(rotation, links["inertia"])))
+        return cls(mass, centre, rotation, turned)
+
+    def momentum(self, motion) -> Any:
+        """Of a motion (6, L) about the world's origin: (R I Rᵀ ω + c × p, p = m (v + ω × c))."""
+        angular, linear = motion[:3], motion[3:]
+        pushed = self.mass * (linear + cross(angular, self.centre))
+        spin = apply(self.turned, apply(transpose(self.rotation), angular))
+        return jnp.concatenate([spin + cross(self.centre, pushed), pushed])
+
+    def moments(self) -> Any:
+        """Mass, m c, and R I Rᵀ + m (|c|² 1 − c cᵀ) as (xx, yy, zz, xy, xz, yz), (10, L)."""
+        m, c = self.mass, self.centre
+        square = dot(c, c)
+
+        def entry(i: int, j: int):
+            own = dot(self.turned[i], self.rotation[j])
+            return own + m * ((square if i == j else 0.0) - c[i] * c[j])
+
+        entries = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+        return jnp.concatenate([m[None], m * c, jnp.stack([entry(i, j) for i, j in entries])])
 
 
-def _symmetric(entries):
-    xx, yy, zz, xy, xz, yz = entries
-    return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
+def _composite_force(moments, motion) -> Any:
+    """Momentum (I ω + h × v, m v − h × ω) of what has moments (10, n), (6, n)."""
+    angular, linear = motion[:3], motion[3:]
+    mass, moment = moments[0], moments[1:4]
+    torque = apply(symmetric(moments[4:]), angular) + cross(moment, linear)
+    return jnp.concatenate([torque, mass * linear - cross(moment, angular)])
 
 
-def _force_of(inertia: Inertia, motion: Motion) -> Force:
-    """Inertia times motion: (I ω + h × v, m v − h × ω)."""
-    angular, linear = motion
-    return Force(
-        add(apply(_symmetric(inertia.second), angular), cross(inertia.moment, linear)),
-        subtract(scale(inertia.mass, linear), cross(inertia.moment, angular)),
-    )
-
-
-def inertias(links: Links, placed: Placed) -> Inertia:
-    """Inertia of each link about the world's origin: R I Rᵀ + m (|c|² 1 − c cᵀ), entries (L,)."""
-    rotation, position = placed.links
-    mass = links["link/mass"]
-    centre = add(position, apply(rotation, links.vector("com")))
-    own = _symmetric(tuple(links[f"inertia/{entry}"] for entry in INERTIA))
-    turned = multiply(rotation, multiply(own, transpose(rotation)))
-    moment = scale(mass, centre)
-    x, y, z = (times(m, c) for m, c in zip(moment, centre, strict=True))
-    second = (
-        plus(turned[0][0], y, z),
-        plus(turned[1][1], x, z),
-        plus(turned[2][2], x, y),
-        minus(turned[0][1], times(moment[0], centre[1])),
-        minus(turned[0][2], times(moment[0], centre[2])),
-        minus(turned[1][2], times(moment[1], centre[2])),
-    )
-    found = settle([*moment, *second])
-    return Inertia(mass, tuple(found[:3]), tuple(found[3:]))
-
-
-def _each(factor, motion: Motion) -> list[Any]:
-    """Entries of a motion times an array."""
-    return [times(e, factor) for part in motion for e in part]
-
-
-def _motion(entries) -> Motion:
-    return Motion(tuple(entries[:3]), tuple(entries[3:]))
-
-
-def inverse_dynamics(model: Model, links: Links, q, v, a, external: Force | None = None):
+def inverse_dynamics(model: Model, links: Links, q, v, a, external=None):
     """Generalised forces M a + c that move the tree so, armature included (Newton, Euler), (V,).
 
     Friction, springs and limits are not in them (``pdsim.rigid_body.forces``).
@@ -121,53 +97,36 @@ def inverse_dynamics(model: Model, links: Links, q, v, a, external: Force | None
     Args:
         links: of the model.
         q, v, a: (Q,), (V,), (V,) positions, velocities, accelerations.
-        external: on each link about the world's origin, entries (L,).
+        external: torque about the world's origin [N m] and force [N] on each link, (6, L).
 
     Returns:
         [N m or N].
     """
     links, tree = links.cast(q.dtype), tree_of(model)
+    moved, before = tree.moved.T.astype(q.dtype), tree.before.T.astype(q.dtype)
     placed = place(model, links, q)
-    own = _each(v, placed.axes)
-    motion = _motion(combine(tree.moved, own))
-    # Rates of the axes, times their velocities.
-    turning = cross_motion(_motion(combine(tree.before, own)), _motion(own))
-    rates = [
-        plus(t, p)
-        for t, p in zip((e for part in turning for e in part), _each(a, placed.axes), strict=True)
-    ]
-    angular, linear = _motion(combine(tree.moved, rates))
-    # The world is accelerated against gravity.
-    rate = Motion(angular, subtract(linear, links.vector("option/gravity")))
-    inertia = inertias(links, placed)
-    momentum, changed = _force_of(inertia, motion), _force_of(inertia, rate)
-    torque = add(
-        changed.torque,
-        cross(motion.angular, momentum.torque),
-        cross(motion.linear, momentum.force),
-    )
-    force = add(changed.force, cross(motion.angular, momentum.force))
+    own = placed.axes * v
+    motion = own @ moved
+    # Rates of the axes, times their velocities; the world is accelerated against gravity.
+    rate = (cross_motion(own @ before, own) + placed.axes * a) @ moved
+    gravity = jnp.asarray(links.vector("option/gravity"), q.dtype)
+    rate = rate - jnp.concatenate([jnp.zeros_like(gravity), gravity])[:, None]
+    bodies = Bodies.of(links, placed)
+    momentum, changed = bodies.momentum(motion), bodies.momentum(rate)
+    angular, linear = motion[:3], motion[3:]
+    turned = cross(angular, momentum[:3]) + cross(linear, momentum[3:])
+    force = changed + jnp.concatenate([turned, cross(angular, momentum[3:])])
     if external is not None:
-        torque, force = subtract(torque, external.torque), subtract(force, external.force)
-    total = combine(tree.moved.T, [*torque, *force])
-    axes = [e for part in placed.axes for e in part]
-    return plus(dot(axes, total), times(links["velocity/armature"], a))
+        force = force - external
+    return dot(placed.axes, force @ moved.T) + links["velocity/armature"] * a
 
 
 def mass_matrix(model: Model, links: Links, q):
     """M, armature included, (V, V)."""
     links, tree = links.cast(q.dtype), tree_of(model)
     placed = place(model, links, q)
-    mass, moment, second = inertias(links, placed)
-    behind = combine(tree.moved.T, [mass, *moment, *second])
-    composite = Inertia(behind[0], tuple(behind[1:4]), tuple(behind[4:]))
-    force = _force_of(composite, placed.axes)
-    size = (len(tree.link_of_velocity),)
-    rows, columns = (
-        jnp.stack([jnp.broadcast_to(e, size) for part in six for e in part])
-        for six in (force, placed.axes)
-    )
-    product = jnp.einsum("ei,ej->ij", rows, columns)
+    behind = Bodies.of(links, placed).moments() @ tree.moved.astype(q.dtype)
+    product = _composite_force(behind, placed.axes).T @ placed.axes
     # Below the diagonal, where one is on the other's way to the world.
     below = product * np.tril(tree.ordered, -1).astype(q.dtype)
     return below + below.T + jnp.diag(jnp.diagonal(product) + links["velocity/armature"])

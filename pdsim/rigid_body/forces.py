@@ -11,7 +11,7 @@ import numpy as np
 
 from pdsim.rigid_body.links import Links
 from pdsim.rigid_body.model import Model
-from pdsim.rigid_body.vectors import known, times
+from pdsim.rigid_body.vectors import is_zero
 
 
 def scalar_positions(model: Model, q):
@@ -35,12 +35,12 @@ def passive(model: Model, links: Links, q, v, *, viscous: bool = True):
     at = scalar_positions(model, q)
     force = jnp.zeros_like(v)
     if viscous:
-        force = force - times(links["velocity/damping"], v)
+        force = force - links["velocity/damping"] * v
     dry = links["velocity/friction"]
-    if not (known(dry) and dry == 0.0):
+    if not is_zero(dry):
         force = force - dry * jnp.tanh(v / links["option/friction_velocity"])
     stiffness = links["velocity/stiffness"]
-    if not (known(stiffness) and stiffness == 0.0):
+    if not is_zero(stiffness):
         force = force - stiffness * (at - links["velocity/rest"])
     limited = _limited(model)
     if limited.any():
@@ -61,7 +61,7 @@ def resistance(links: Links, v):
     """
     viscous = jnp.broadcast_to(links["velocity/damping"], v.shape).astype(v.dtype)
     dry, scale = links["velocity/friction"], links["option/friction_velocity"]
-    if known(dry) and dry == 0.0:
+    if is_zero(dry):
         return viscous
     x = v / scale
     # Near 0 by its series: 0/0 has no derivative.

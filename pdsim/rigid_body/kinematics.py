@@ -23,31 +23,21 @@ from pdsim.rigid_body.vectors import (
     IDENTITY,
     Matrix,
     Vector,
-    add,
     apply,
     cross,
     from_quaternion,
-    known,
+    is_zero,
     multiply,
-    scale,
-    subtract,
     turn_about,
 )
-
-
-class Motion(NamedTuple):
-    """Angular velocity [rad/s] and velocity at the world's origin [m/s], or their rates."""
-
-    angular: Vector
-    linear: Vector
 
 
 class Pose(NamedTuple):
     """Frames in the world.
 
     Attributes:
-        rotation: their axes are the columns.
-        position: of their origins [m].
+        rotation: their axes are the columns, (3, 3, n).
+        position: of their origins [m], (3, n).
     """
 
     rotation: Matrix
@@ -58,72 +48,37 @@ class Placed(NamedTuple):
     """The tree at given positions.
 
     Attributes:
-        links: pose of each link, entries (L,).
-        axes: motion of what is behind it per unit velocity of each degree of freedom, (V,).
+        links: pose of each link.
+        axes: motion of what is behind it per unit velocity of each degree of freedom, (6, V):
+            angular velocity [rad/s], and velocity at the world's origin [m/s].
     """
 
     links: Pose
-    axes: Motion
+    axes: Any
 
 
-def combine(matrix: np.ndarray, entries: Sequence[Any], *, sums: bool = True) -> list[Any]:
-    """Products of a constant matrix (m, n) with arrays (n,).
+def fetch(x: Any, places: np.ndarray, other: Any = 0.0) -> Any:
+    """Columns of an array (…, n) by number, ``other`` (…, 1) for those that are negative.
 
-    One product each: rows of a common one would lie apart in memory.
-
-    Args:
-        sums: False if each row has one entry at most and a constant stays what it is.
+    Put together from runs of neighbours: the compiler is slow at single entries.
     """
-    size = matrix.shape[1]
-    if not sums and matrix.shape[0] == size and np.array_equal(matrix, np.eye(size)):
-        return list(entries)
-
-    found = []
-    for x in entries:
-        if known(x) and (x == 0.0 or not sums):
-            found.append(x)
-        else:
-            x = jnp.broadcast_to(x, (size,))
-            found.append(x @ matrix.T.astype(x.dtype))
-    return found
-
-
-def _spread(values: Sequence[Any], places: Sequence[int], size: int, other: float, dtype):
-    """An array (size,) with values at some places and a constant elsewhere."""
-    column = [jnp.asarray(other, dtype)] * size
-    for place, value in zip(places, values, strict=True):
-        column[place] = value
-    return jnp.stack(column)
-
-
-def settle(entries: Sequence[Any]) -> list[Any]:
-    """The same arrays, but computed once: products with the identity.
-
-    XLA's compiler for CPUs repeats cheap arithmetic wherever its result is used, in every kernel
-    anew, which multiplies along a chain of products of rotations. It does not look into products of
-    matrices, and the result of one is kept. (Its optimization barrier is gone before that happens.)
-    """
-    return [
-        x if known(x) or jnp.ndim(x) == 0 else x @ np.eye(x.shape[-1], dtype=x.dtype)
-        for x in entries
-    ]
-
-
-def settle_pose(pose: "Pose") -> "Pose":
-    """The same poses, see ``settle``."""
-    found = settle([*(e for row in pose.rotation for e in row), *pose.position])
-    return Pose((tuple(found[0:3]), tuple(found[3:6]), tuple(found[6:9])), tuple(found[9:]))
-
-
-def settle_motion(motion: "Motion") -> "Motion":
-    """The same motions, see ``settle``."""
-    found = settle([e for part in motion for e in part])
-    return Motion(tuple(found[:3]), tuple(found[3:]))
-
-
-def _where(condition: np.ndarray, yes: Sequence[Any], no: Sequence[Any]) -> Vector:
-    x, y, z = (jnp.where(condition, a, b) for a, b in zip(yes, no, strict=True))
-    return x, y, z
+    size = x.shape[-1]
+    if np.array_equal(places, np.arange(size)):
+        return x
+    # A run goes on with the next number, or with the world again.
+    following = np.where(places < 0, places, places + 1)[:-1]
+    runs = np.split(places, np.flatnonzero(places[1:] != following) + 1)
+    if isinstance(x, np.ndarray):
+        return np.where(places < 0, other, x[..., places])
+    return jnp.concatenate(
+        [
+            jnp.broadcast_to(jnp.asarray(other, x.dtype), (*x.shape[:-1], len(run)))
+            if run[0] < 0
+            else x[..., run[0] : run[0] + len(run)]
+            for run in runs
+        ],
+        axis=-1,
+    )
 
 
 def _picked(model: Model, kinds: Sequence[str]) -> list[tuple[int, int]]:
@@ -136,54 +91,61 @@ def _picked(model: Model, kinds: Sequence[str]) -> list[tuple[int, int]]:
     ]
 
 
-def _per_link(q, model: Model, kinds: Sequence[str], links: Links) -> Any:
+def _spread(q, picked: Sequence[tuple[int, int]], size: int) -> Any:
+    """Positions of the joints of some links, (L,); 0 elsewhere."""
+    places = np.full(size, -1)
+    for link, at in picked:
+        places[link] = at
+    return fetch(q, places)
+
+
+def _displaced(q, model: Model, kinds: Sequence[str], links: Links) -> Any:
     """Displacement of the joints of some kinds from where the file has them, (L,); 0 elsewhere."""
     picked, size = _picked(model, kinds), len(tree_of(model).links)
     if not picked:
-        return 0.0
-    offsets = np.zeros((size, len(q)))
-    for place, at in picked:
-        offsets[place, at] = 1.0
-    (found,) = combine(offsets, [q], sums=False)
-    offset = links["link/offset"]
-    if known(offset) and offset == 0.0:
+        return None
+    found, offset = _spread(q, picked, size), links["offset"]
+    if is_zero(offset):
         return found
-    return found - jnp.where(offsets.sum(axis=1) > 0, offset, 0.0)
+    moves = np.zeros(size, bool)
+    moves[[i for i, _ in picked]] = True
+    return found - jnp.where(moves, offset, 0.0)
 
 
-def _local(model: Model, links: Links, q) -> Pose:
-    """Pose of each link in the frame of the one before it."""
-    axis, anchor = links.vector("axis"), links.vector("anchor")
-    angle = _per_link(q, model, ("hinge",), links)
-    slid = _per_link(q, model, ("slide",), links)
-    turn: Matrix = IDENTITY if known(angle) else turn_about(axis, *sincos(angle))
+def _local(model: Model, links: Links, q) -> Any:
+    """Pose of each link in the frame of the one before it, (3, 4, L)."""
+    axis, anchor, rotation = links["axis"], links["anchor"], links["rotation"]
     size = len(tree_of(model).links)
+    angle = _displaced(q, model, ("hinge",), links)
+    slid = _displaced(q, model, ("slide",), links)
+    turn: Matrix = jnp.broadcast_to(IDENTITY.astype(q.dtype), (3, 3, size))
+    if angle is not None:
+        # A product with the identity, whose result is kept: both are used all over.
+        sine, cosine = jnp.stack(sincos(angle)) @ np.eye(size, dtype=q.dtype)
+        turn = turn_about(axis, sine, cosine)
     free = _picked(model, ("free",))
     turned = _picked(model, ("ball",)) + [(i, at + 3) for i, at in free]
     if turned:
-        places = [i for i, _ in turned]
-        quaternion = [
-            _spread([q[at + k] for _, at in turned], places, size, float(k == 0), q.dtype)
-            for k in range(4)
-        ]
-        turn = multiply(turn, from_quaternion(quaternion))
+        quaternion = [_spread(q, [(i, at + k) for i, at in turned], size) for k in range(4)]
+        turn = jnp.where(_among(turned, size), from_quaternion(quaternion), turn)
     # Turning about the anchor: what was at it stays there.
-    moved = add(subtract(anchor, apply(turn, anchor)), scale(slid, axis))
-    rotation = links.rotation("rotation")
-    position = add(links.vector("position"), apply(rotation, moved))
+    moved = anchor - apply(turn, anchor)
+    if slid is not None:
+        moved = moved + slid * axis
+    position = links["position"] + apply(rotation, moved)
     rotation = multiply(rotation, turn)
     if free:
         # Its pose is that in the world, whatever the file has.
-        where = np.zeros(size, bool)
-        where[[i for i, _ in free]] = True
-        given = [
-            _spread([q[at + k] for _, at in free], [i for i, _ in free], size, 0.0, q.dtype)
-            for k in range(3)
-        ]
-        position = _where(where, given, position)
-        x, y, z = (_where(where, t, r) for t, r in zip(turn, rotation, strict=True))
-        rotation = (x, y, z)
-    return Pose(rotation, position)
+        where = _among(free, size)
+        given = jnp.stack([_spread(q, [(i, at + k) for i, at in free], size) for k in range(3)])
+        position, rotation = jnp.where(where, given, position), jnp.where(where, turn, rotation)
+    return jnp.concatenate([rotation, position[:, None]], axis=1)
+
+
+def _among(picked: Sequence[tuple[int, int]], size: int) -> np.ndarray:
+    found = np.zeros(size, bool)
+    found[[i for i, _ in picked]] = True
+    return found
 
 
 def place(model: Model, links: Links, q) -> Placed:
@@ -193,61 +155,40 @@ def place(model: Model, links: Links, q) -> Placed:
         links: ``cast`` to the type of q.
         q: (Q,) positions; quaternions must have length 1.
     """
-    tree = tree_of(model)
-    rotation, position = settle_pose(_local(model, links, q))
-    for matrix in tree.doublings:
-        entries = [*(e for row in rotation for e in row), *position]
-        fetched = combine(matrix, [e + np.zeros(len(matrix)) if known(e) else e for e in entries])
-        alone = 1.0 - matrix.sum(axis=1)
-        for k in (0, 4, 8):
-            fetched[k] = fetched[k] + alone.astype(q.dtype)
-        before: Matrix = tuple(fetched[0:3]), tuple(fetched[3:6]), tuple(fetched[6:9])
-        position = add(tuple(fetched[9:]), apply(before, position))
-        rotation, position = settle_pose(Pose(multiply(before, rotation), position))
-    pose = Pose(rotation, position)
-    return Placed(pose, settle_motion(_axes(model, links, pose, q.dtype)))
+    pose, world = _local(model, links, q), np.eye(3, 4)[:, :, None]
+    for before in tree_of(model).doublings:
+        ahead = fetch(pose, before, world)
+        turned = multiply(ahead[:, :3], pose)
+        pose = jnp.concatenate([turned[:, :3], turned[:, 3:] + ahead[:, 3:]], axis=1)
+    return Placed(Pose(pose[:, :3], pose[:, 3]), _axes(model, links, pose, q.dtype))
 
 
-def _axes(model: Model, links: Links, pose: Pose, dtype) -> Motion:
-    tree = tree_of(model)
-    at = np.zeros((len(tree.link_of_velocity), len(tree.links)))
-    at[np.arange(len(at)), tree.link_of_velocity] = 1.0
-    local, slides = [], np.zeros(len(at), bool)
-    world = np.zeros(len(at), bool)
+def _axes(model: Model, links: Links, pose, dtype) -> Any:
+    at = tree_of(model).link_of_velocity
+    local, slides, world = np.zeros((3, len(at)), dtype), np.zeros(len(at)), np.zeros(len(at))
     for joint in model.joints:
         first, size = joint.first_velocity, JOINT_SIZES[joint.kind][1]
         slides[first : first + size] = joint.kind == "slide"
         if joint.kind == "free":
             slides[first : first + 3] = world[first : first + 3] = True
         if not joint.scalar:
-            local += [(first + k, np.eye(3)[k % 3]) for k in range(size)]
-    entries = [*(e for row in pose.rotation for e in row), *pose.position]
-    fetched = combine(at, [*entries, *links.vector("axis"), *links.vector("anchor")], sums=False)
-    rotation = tuple(fetched[0:3]), tuple(fetched[3:6]), tuple(fetched[6:9])
-    position, axis, anchor = tuple(fetched[9:12]), list(fetched[12:15]), tuple(fetched[15:18])
-    if local:
-        places = [i for i, _ in local]
-        own = np.zeros(len(at), bool)
-        own[places] = True
-        for k in range(3):
-            values = np.zeros(len(at), dtype)
-            values[places] = [vector[k] for _, vector in local]
-            axis[k] = jnp.where(own, values, axis[k])
-    along = apply(rotation, tuple(axis))
+            local[:, first : first + size] = np.eye(3)[:, np.arange(size) % 3]
+    own = np.any(local != 0.0, axis=0)
+    axis, frame = fetch(links["axis"], at), fetch(pose, at)
+    if own.any():
+        axis = jnp.where(own, local, axis)
+    along = apply(frame[:, :3], axis)
     if world.any():
-        along = _where(world, axis, along)
-    centre = add(position, apply(rotation, anchor))
-    angular, linear = along, cross(centre, along)
+        along = jnp.where(world > 0, axis, along)
+    centre = frame[:, 3] + apply(frame[:, :3], fetch(links["anchor"], at))
+    moment = cross(centre, along)
     if slides.any():
-        turning = (~slides).astype(dtype)
-        angular = scale(turning, along)
-        linear = _where(slides, along, linear)
-    return Motion(angular, linear)
+        moment = jnp.where(slides > 0, along, moment)
+        along = (1 - slides).astype(dtype) * along
+    return jnp.concatenate([along, moment])
 
 
-def cross_motion(by: Motion, of: Motion) -> Motion:
-    """Rate of a motion that is fixed in a body moving by another: ``by`` × ``of``."""
-    return Motion(
-        cross(by.angular, of.angular),
-        add(cross(by.angular, of.linear), cross(by.linear, of.angular)),
-    )
+def cross_motion(by: Any, of: Any) -> Any:
+    """Rate of a motion that is fixed in a body moving by another: ``by`` × ``of``, (6, n)."""
+    angular, linear = by[:3], by[3:]
+    return jnp.concatenate([cross(angular, of[:3]), cross(angular, of[3:]) + cross(linear, of[:3])])

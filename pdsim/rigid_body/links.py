@@ -1,7 +1,6 @@
 """The numbers of a model as arrays over links and degrees of freedom, made once for each roll-out.
 
-What no estimator moves stays constant: it is part of the compiled program, and where it is the same
-for all links (an axis along z, no offset) it costs nothing.
+What no estimator moves stays constant: it is part of the compiled program.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,24 +13,24 @@ import numpy as np
 from pdsim.rigid_body.model import AXES, INERTIA, JOINT_SIZES, Joint, Model
 from pdsim.rigid_body.tree import tree_of
 from pdsim.rigid_body.vectors import (
-    IDENTITY,
-    ZERO,
     Vector,
     dot,
     from_quaternion,
     from_rotation_vector,
     known,
-    multiply,
-    root,
-    scale,
+    stack,
+    symmetric,
 )
-
-_ROTATION = tuple(f"{a}{b}" for a in AXES for b in AXES)
 
 
 @jax.tree_util.register_pytree_node_class
 class Links(Mapping[str, Any]):
-    """Arrays by name: traced ones are its leaves, constants (a float or a tuple) are not."""
+    """Arrays by name: traced ones are its leaves, constants (a float or a tuple) are not.
+
+    Of links ``rotation`` (3, 3, L), ``position``, ``anchor``, ``axis``, ``com`` (3, L), ``inertia``
+    (3, 3, L), ``mass`` and ``offset`` (L,), of degrees of freedom ``velocity/…`` (V,); an array of
+    equal constants is a float. Other numbers are scalars, by their names in the model.
+    """
 
     def __init__(self, values: Mapping[str, Any]):
         self._values = dict(values)
@@ -62,31 +61,34 @@ class Links(Mapping[str, Any]):
         )
 
     def vector(self, prefix: str) -> Vector:
-        """Three arrays."""
-        x, y, z = (self[f"{prefix}/{axis}"] for axis in AXES)
-        return x, y, z
-
-    def rotation(self, prefix: str):
-        """Nine arrays, by rows."""
-        entries = [self[f"{prefix}/{entry}"] for entry in _ROTATION]
-        return tuple(entries[0:3]), tuple(entries[3:6]), tuple(entries[6:9])
+        """Three scalars as (3,)."""
+        return stack([self[f"{prefix}/{axis}"] for axis in AXES])
 
 
 def _gathered(column: Sequence[Any]) -> Any:
-    """A float, a tuple or a traced array of one entry a link."""
-    if known(*column):
-        values = tuple(float(x) for x in column)
-        return values[0] if len(set(values)) == 1 else values
-    return jnp.stack([jnp.asarray(x) for x in column])
+    """A nested tuple or a traced array with what there is of each link behind."""
+    if not known(*column):
+        return jnp.stack([jnp.asarray(x) for x in column], axis=-1)
+    return _nested(np.stack(column, axis=-1).astype(float).tolist())
+
+
+def _nested(values: Any) -> Any:
+    return tuple(_nested(x) for x in values) if isinstance(values, list) else values
+
+
+def _equal(values: Any) -> Any:
+    """A float for a tuple of equal floats."""
+    plain = isinstance(values, tuple) and isinstance(values[0], float)
+    return values[0] if plain and len(set(values)) == 1 else values
 
 
 def unit(axis: Vector) -> Vector:
     """The axis at length 1."""
-    length = root(dot(axis, axis))
+    square = dot(axis, axis)
     # The model's file gives units; do not spoil their zeros and ones.
-    if known(length) and abs(length - 1) < 1e-12:
+    if known(square) and abs(np.sqrt(square) - 1) < 1e-12:
         return axis
-    return scale(1 / length, axis)
+    return axis / (np.sqrt(square) if known(square) else jnp.sqrt(square))
 
 
 def links_of(model: Model, numbers: Mapping[str, Any]) -> Links:
@@ -98,55 +100,55 @@ def links_of(model: Model, numbers: Mapping[str, Any]) -> Links:
     tree = tree_of(model)
     columns: dict[str, list[Any]] = {}
 
-    def put(prefix: str, entries: Sequence[str], values: Sequence[Any]) -> None:
-        for entry, value in zip(entries, values, strict=True):
-            columns.setdefault(f"{prefix}/{entry}", []).append(value)
+    def put(**values: Any) -> None:
+        for name, value in values.items():
+            columns.setdefault(name, []).append(value)
 
     for link in tree.links:
         body = model.bodies[link.body]
         prefix = f"body/{body.name}"
-        turn, position = IDENTITY, ZERO
+        turn, position = np.eye(3), np.zeros(3)
         if link.first:
             turned = from_rotation_vector(_vector(numbers, f"{prefix}/turn"))
-            turn = multiply(from_quaternion(body.orientation), turned)
+            turn = from_quaternion(body.orientation) @ turned
             position = _vector(numbers, f"{prefix}/pos")
-        put("rotation", _ROTATION, [entry for row in turn for entry in row])
-        put("position", AXES, position)
         joint = model.joints[link.joint] if link.joint >= 0 else None
-        put("anchor", AXES, _anchor(numbers, joint))
-        put("axis", AXES, _axis(numbers, joint))
-        shift = numbers[f"joint/{joint.name}/offset"] if joint and joint.scalar else 0.0
-        put("link", ("offset",), [shift])
-        carries = link.last
-        put("com", AXES, _vector(numbers, f"{prefix}/com") if carries else ZERO)
-        put("link", ("mass",), [numbers[f"{prefix}/mass"] if carries else 0.0])
-        values = [numbers[f"{prefix}/inertia/{e}"] for e in INERTIA] if carries else [0.0] * 6
-        put("inertia", INERTIA, values)
+        put(
+            rotation=turn,
+            position=position,
+            anchor=_anchor(numbers, joint),
+            axis=_axis(numbers, joint),
+            offset=numbers[f"joint/{joint.name}/offset"] if joint and joint.scalar else 0.0,
+            com=_vector(numbers, f"{prefix}/com") if link.last else np.zeros(3),
+            mass=numbers[f"{prefix}/mass"] if link.last else 0.0,
+            inertia=symmetric([numbers[f"{prefix}/inertia/{e}"] for e in INERTIA])
+            if link.last
+            else np.zeros((3, 3)),
+        )
     for joint in model.joints:
         name = f"joint/{joint.name}"
+        own = {f"velocity/{e}": numbers[f"{name}/{e}"] for e in ("armature", "damping", "friction")}
+        for entry in ("stiffness", "rest", "lower", "upper"):
+            own[f"velocity/{entry}"] = numbers[f"{name}/{entry}"] if joint.scalar else 0.0
         for _ in range(JOINT_SIZES[joint.kind][1]):
-            for entry in ("armature", "damping", "friction"):
-                put("velocity", (entry,), [numbers[f"{name}/{entry}"]])
-            for entry in ("stiffness", "rest", "lower", "upper"):
-                put("velocity", (entry,), [numbers[f"{name}/{entry}"] if joint.scalar else 0.0])
-    found = {name: _gathered(column) for name, column in columns.items()}
+            put(**own)
+    found = {name: _equal(_gathered(column)) for name, column in columns.items()}
     found |= {name: value for name, value in numbers.items() if name.startswith("option/")}
     return Links(found)
 
 
 def _vector(numbers: Mapping[str, Any], prefix: str) -> Vector:
-    x, y, z = (numbers[f"{prefix}/{axis}"] for axis in AXES)
-    return x, y, z
+    return stack([numbers[f"{prefix}/{axis}"] for axis in AXES])
 
 
 def _anchor(numbers: Mapping[str, Any], joint: Joint | None) -> Vector:
     if joint is None or joint.kind == "free":
-        return ZERO
+        return np.zeros(3)
     return _vector(numbers, f"joint/{joint.name}/pos")
 
 
 def _axis(numbers: Mapping[str, Any], joint: Joint | None) -> Vector:
     # Where there is none, any will do: the most frequent in robots.
     if joint is None or not joint.scalar:
-        return (0.0, 0.0, 1.0)
+        return np.array([0.0, 0.0, 1.0])
     return unit(_vector(numbers, f"joint/{joint.name}/axis"))

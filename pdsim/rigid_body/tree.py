@@ -109,18 +109,11 @@ class Tree:
 
     @cached_property
     def doublings(self) -> list[np.ndarray]:
-        """Matrices (L, L) that fetch, for each link, the one 1, 2, 4, … links before it.
-
-        Rows of zeros where that is the world, or beyond.
-        """
-        count = len(self.links)
+        """Of each link the number of the one 1, 2, 4, … links before it; −1 is the world, (L,)."""
         ahead = np.array([link.parent for link in self.links], int)
         found = []
         while (ahead >= 0).any():
-            matrix = np.zeros((count, count))
-            rows = np.flatnonzero(ahead >= 0)
-            matrix[rows, ahead[rows]] = 1.0
-            found.append(matrix)
+            found.append(ahead)
             ahead = np.where(ahead >= 0, ahead[ahead], -1)
         return found
 

@@ -39,7 +39,7 @@ from pdsim.rigid_body.model import AXES, INERTIA, Joint, Model
 from pdsim.rigid_body.motion import advanced, all_scalar, normalised, rates
 from pdsim.rigid_body.names import described
 from pdsim.rigid_body.tree import tree_of
-from pdsim.rigid_body.vectors import known
+from pdsim.rigid_body.vectors import is_zero, known
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import find_file, sha256
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
@@ -116,6 +116,7 @@ class Articulated(ContinuousSystem):
     """
 
     name: ClassVar[str] = "articulated"
+    recomputes: ClassVar[bool] = True
     model: Model = None  # type: ignore[assignment]
     actuation: str = "none"
     actuated: tuple[int, ...] = ()
@@ -264,11 +265,12 @@ class Articulated(ContinuousSystem):
 
     def _accelerations(self, links: Links, q, v, input, dt=None):
         """Accelerations (V,); with dt those of a step of this length whose friction is implicit."""
-        links = links.cast(q.dtype)
-        force = self._torques(links, q, v, input) + passive(self.model, links, q, v)
+        own = links.cast(q.dtype)
+        force = self._torques(own, q, v, input) + passive(self.model, own, q, v)
         extra = None
         if dt is not None:
-            extra = dt * resistance(links, v)
+            extra = dt * resistance(own, v)
+        # Not cast: what is known stays known.
         return forward_dynamics(self.model, links, q, v, force, extra)
 
     def derivative(self, state, input, time, prepared):
@@ -303,7 +305,7 @@ class Articulated(ContinuousSystem):
         q, v = state
         links = prepared.cast(q.dtype)
         delay = links["sensor/delay"]
-        if not (known(delay) and delay == 0.0):
+        if not is_zero(delay):
             q = normalised(self.model, q - delay * rates(self.model, q, v))
         count = self.model.position_count
         shown = [q[i] for i in self.shown_positions]
@@ -311,7 +313,7 @@ class Articulated(ContinuousSystem):
         if self.points:
             placed = place(self.model, links, normalised(self.model, q))
             for _, body, at in self.points:
-                local = at if isinstance(at, tuple) else links.vector(f"site/{at}/pos")
+                local = np.array(at) if isinstance(at, tuple) else links.vector(f"site/{at}/pos")
                 shown += point(self.model, placed, body, local)
         return tuple(shown)
 
@@ -322,14 +324,8 @@ def point(model: Model, placed: Placed, body: int, local) -> list[Any]:
         return list(local)
     at = tree_of(model).link_of_body[body]
     rotation, position = placed.links
-
-    def entry(x):
-        return x if known(x) else jnp.broadcast_to(x, (len(tree_of(model).links),))[at]
-
-    return [
-        entry(p) + sum(entry(r) * x for r, x in zip(row, local, strict=True))
-        for p, row in zip(position, rotation, strict=True)
-    ]
+    shown = position[:, at] + rotation[:, :, at] @ jnp.asarray(local)
+    return [shown[i] for i in range(3)]
 
 
 def _known_body(numbers: Mapping[str, Any], body: str) -> bool:

@@ -71,12 +71,18 @@ def rollout(
     """
 
     def advance(state, drive):
-        state = _advanced(system, state, drive, prepared, frame_time, substeps)
-        return state, system.observe(state, prepared)
+        # Seen before it moves: what a step and the observation both need is computed once.
+        shown = system.observe(state, prepared)
+        return _advanced(system, state, drive, prepared, frame_time, substeps), shown
 
     times = _times(first_time, frames, frame_time, start)
     end, channels = jax.lax.scan(advance, start, (inputs, times, active))
-    return channels, end
+    last = system.observe(end, prepared)
+    shown = tuple(
+        jnp.concatenate([before[1:], jnp.asarray(x)[None]])
+        for before, x in zip(channels, last, strict=True)
+    )
+    return shown, end
 
 
 def squared_error(
@@ -102,20 +108,26 @@ def squared_error(
         ``(sum, end)``: Σ_t Σ_channel ((x_sim − x_obs)/σ)², and the end state.
     """
 
+    def error(state, targets):
+        shown = system.observe(state, prepared)
+        misses = ((w * (x - y)) ** 2 for x, (y, w) in zip(shown, targets, strict=True))
+        return sum(misses, start=zero)
+
     def advance(carry, frame):
         (state, total), (drive, targets) = carry, frame
-        state = _advanced(system, state, drive, prepared, frame_time, substeps)
-        shown = system.observe(state, prepared)
-        for simulated, (target, inverse) in zip(shown, targets, strict=True):
-            total = total + (inverse * (simulated - target)) ** 2
-        return (state, total), None
+        # As in ``rollout``, seen before it moves.
+        total = total + error(state, targets)
+        return (_advanced(system, state, drive, prepared, frame_time, substeps), total), None
 
     count = observed[0][0].shape[0]
     zero = jnp.zeros((), jnp.result_type(*jax.tree.leaves(start)))
     times = _times(first_time, count, frame_time, start)
-    frames = ((inputs, times, active), observed)
-    (end, total), _ = jax.lax.scan(advance, (start, zero), frames)
-    return total, end
+    # The start itself is not compared.
+    before = jax.tree.map(lambda x: jnp.concatenate([jnp.zeros_like(x[:1]), x[:-1]]), observed)
+    if system.recomputes:
+        advance = jax.checkpoint(advance, prevent_cse=False)
+    (end, total), _ = jax.lax.scan(advance, (start, zero), ((inputs, times, active), before))
+    return total + error(end, jax.tree.map(lambda x: x[-1], observed)), end
 
 
 def prepare_windows(system: System, to_parameters: Callable, coordinates: jax.Array, shape) -> Any:

@@ -75,9 +75,12 @@ class System:
 
     Attributes:
         name: that of the module.
+        recomputes: whether a reverse pass computes each step once more from its state, and keeps
+            the states alone: worth it where a step makes many numbers.
     """
 
     name: ClassVar[str]
+    recomputes: ClassVar[bool] = False
 
     @property
     def state(self) -> tuple[Quantity, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rigid_body.conftest import KINDS, Robot, mujoco, random_tree
 
-from pdsim.rigid_body.dynamics import Force, forward_dynamics, inverse_dynamics, mass_matrix
+from pdsim.rigid_body.dynamics import forward_dynamics, inverse_dynamics, mass_matrix
 from pdsim.rigid_body.forces import passive
 from pdsim.rigid_body.kinematics import place
 from pdsim.rigid_body.links import links_of
@@ -39,10 +39,9 @@ def agrees(robot: Robot, seed: int) -> None:
     @jit
     def ours(q, v, pushed, asked):
         placed = place(robot.ours, robot.links.cast(q.dtype), q)
-        size = (len(tree_of(robot.ours).links),)
         return (
-            jnp.stack([jnp.broadcast_to(x, size) for x in placed.links.position], axis=1),
-            jnp.stack([jnp.broadcast_to(x, size) for r in placed.links.rotation for x in r], 1),
+            placed.links.position.T,
+            placed.links.rotation.reshape(9, -1).T,
             mass_matrix(robot.ours, robot.links, q),
             forward_dynamics(robot.ours, robot.links, q, v, pushed),
             inverse_dynamics(robot.ours, robot.links, q, v, asked),
@@ -115,10 +114,9 @@ def energy(robot: Robot, q, v) -> float:
     links = robot.links.cast(q.dtype)
     mass = mass_matrix(robot.ours, links, q)
     placed = place(robot.ours, links, q)
-    weights = np.broadcast_to(links["link/mass"], (len(tree_of(robot.ours).links),))
     rotation, position = placed.links
-    height = position[2] + sum(r * c for r, c in zip(rotation[2], links.vector("com"), strict=True))
-    return float(0.5 * v @ mass @ v + 9.81 * (weights * height).sum())
+    height = position[2] + (rotation[2] * links["com"]).sum(axis=0)
+    return float(0.5 * v @ mass @ v + 9.81 * (links["mass"] * height).sum())
 
 
 def test_energy_is_kept_without_friction(tmp_path):
@@ -145,13 +143,13 @@ def test_forces_from_outside_push_as_in_mujoco(tmp_path):
     d.xfrc_applied[1:] = random.normal(size=(m.nbody - 1, 6))
     d.qfrc_applied[:] = random.normal(size=m.nv)
     mujoco.mj_forward(m, d)
-    torque, force = np.zeros((2, 3, len(tree_of(robot.ours).links)))
+    external = np.zeros((6, len(tree_of(robot.ours).links)))
     for body, link in tree_of(robot.ours).link_of_body.items():
         # MuJoCo's act at the centre of mass.
         push, twist = np.split(d.xfrc_applied[body], 2)
-        force[:, link], torque[:, link] = push, twist + np.cross(d.xipos[body], push)
+        external[:, link] = *(twist + np.cross(d.xipos[body], push)), *push
     given = (jnp.array(x) for x in (d.qpos, d.qvel, d.qacc))
-    found = inverse_dynamics(robot.ours, robot.links, *given, Force(tuple(torque), tuple(force)))
+    found = inverse_dynamics(robot.ours, robot.links, *given, external)
     np.testing.assert_allclose(found, d.qfrc_applied, rtol=1e-9, atol=1e-9)
 
 
