@@ -305,6 +305,12 @@ def parser() -> argparse.ArgumentParser:
     _budget(p)
     _files(p, "trajectories", "output")
     p.add_argument(
+        "--cores",
+        type=_positive,
+        default=1,
+        help="split particles and chains among so many cores (default 1)",
+    )
+    p.add_argument(
         "--resume",
         choices=("auto", "require", "never"),
         default="auto",

@@ -152,6 +152,7 @@ def _infer(a: argparse.Namespace, experiment) -> None:
         trajectories=a.trajectories,
         output=a.output,
         resume=a.resume,
+        cores=a.cores,
     )
 
 

@@ -26,6 +26,7 @@ from pdsim.inference.least_squares import Settings as FitSettings
 from pdsim.inference.least_squares import State as FitState
 from pdsim.inference.target import Target, covariance_in_logits
 from pdsim.likelihood.problem import Problem
+from pdsim.runtime.cores import over_cores
 
 if TYPE_CHECKING:
     from blackjax.adaptation.step_size import DualAveragingAdaptationState
@@ -206,17 +207,21 @@ class PooledNuts(SteppedChains):
         from blackjax.mcmc import nuts
 
         dual_init, dual_update, dual_final = self._dual_averaging()
-        kernel, log_density = nuts.build_kernel(), self._log_density(problem)
+        kernel = nuts.build_kernel()
         adapting, dual = self._adapting(state), state.dual_averaging
         step_size = jnp.exp(jnp.where(adapting, dual.log_step_size, dual.log_step_size_avg))
         keys = jax.random.split(key, self.settings.chain_count)
 
-        def advance(key, chain):
-            return kernel(
-                key, chain, log_density, step_size, state.inverse_mass, self.settings.doublings
-            )
+        @over_cores
+        def advance(problem, step_size, inverse_mass, rows):
+            log_density, doublings = self._log_density(problem), self.settings.doublings
+            return jax.vmap(
+                lambda key, chain: kernel(
+                    key, chain, log_density, step_size, inverse_mass, doublings
+                )
+            )(*rows)
 
-        chain, info = jax.vmap(advance)(keys, state.chain)
+        chain, info = advance(problem, step_size, state.inverse_mass, (keys, state.chain))
         rate = jnp.nan_to_num(info.acceptance_rate)
         dual = dual_update(dual, rate.mean())
         moments = _extended(state.moments, chain.position)

@@ -6,6 +6,7 @@ lasts as long as its longest tree, but only steps taken count as evaluations.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import jax
@@ -15,6 +16,7 @@ from pdsim.inference.chains import ChainState, SteppedChains
 from pdsim.inference.divergence import bring_back
 from pdsim.inference.estimator import Info, summarise
 from pdsim.likelihood.problem import Problem
+from pdsim.runtime.cores import over_cores
 
 if TYPE_CHECKING:
     from blackjax.adaptation.mass_matrix import MassMatrixAdaptationState
@@ -119,11 +121,11 @@ class SeparateNuts(SteppedChains):
         warmup = self.discarded(problem)
         schedule = build_schedule(warmup)
         kernel = nuts.build_kernel()
-        log_density = self._log_density(problem)
         adapting = state.iteration < warmup
         stage, window_ends = schedule[jnp.minimum(state.iteration, warmup - 1)]
 
-        def advance(key, chain, dual, mass, inverse_mass):
+        def advance(log_density, when, key, chain, dual, mass, inverse_mass):
+            adapting, stage, window_ends = when
             step_size = jnp.exp(jnp.where(adapting, dual.log_step_size, dual.log_step_size_avg))
             chain, info = kernel(
                 key, chain, log_density, step_size, inverse_mass, self.settings.doublings
@@ -137,9 +139,14 @@ class SeparateNuts(SteppedChains):
             new = _choose(adapting, _choose(window_ends, at_end, new), (dual, mass, inverse_mass))
             return chain, *new, info, step_size
 
+        @over_cores
+        def advance_all(problem, when, rows):
+            return jax.vmap(partial(advance, self._log_density(problem), when))(*rows)
+
         keys = jax.random.split(key, self.settings.chain_count)
-        chain, dual, mass, inverse_mass, info, step_size = jax.vmap(advance)(
-            keys, state.chain, state.dual_averaging, state.mass, state.inverse_mass
+        rows = (keys, state.chain, state.dual_averaging, state.mass, state.inverse_mass)
+        chain, dual, mass, inverse_mass, info, step_size = advance_all(
+            problem, (adapting, stage, window_ends), rows
         )
         _, evaluation = self.target(problem).log_density(chain.position)
         report = summarise(

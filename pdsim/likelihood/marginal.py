@@ -46,6 +46,7 @@ from pdsim.likelihood.smoother import (
     smooth,
 )
 from pdsim.parameters import ParameterSpace
+from pdsim.runtime.cores import over_cores
 from pdsim.systems.rollout import over_windows, rollout, tangents
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import System
@@ -124,6 +125,7 @@ class MarginalProblem:
         """There are no shooting variables: (trajectory, 0, state)."""
         return jnp.zeros((self.start.shape[0], 0, self.start.shape[1]), self.start.dtype)
 
+    @over_cores
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p(recordings | parameters, noise) (particle,) and no defects.
 
@@ -131,6 +133,7 @@ class MarginalProblem:
         """
         return _log_likelihood(self, position), position.shooting
 
+    @over_cores
     def linearise(self, position: Position) -> Linearisation:
         """Return log p, and one residual for each parameter that carries its slope and curvature.
 

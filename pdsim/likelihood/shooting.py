@@ -22,6 +22,7 @@ from pdsim.likelihood.problem import (
     trajectory_weights,
 )
 from pdsim.parameters import ParameterSpace
+from pdsim.runtime.cores import over_cores
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.rollout import (
     over_windows,
@@ -111,6 +112,7 @@ class ShootingProblem:
     def start_shooting(self) -> jax.Array:
         return self.later_starts / self.state_scale
 
+    @over_cores
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p(recordings | position) (particle,) and the scaled defects."""
         system, start = self.system, self._starts(position) * self.state_scale
@@ -139,6 +141,7 @@ class ShootingProblem:
         defects = self._defects(position.shooting, end[:, :, :-1] / self.state_scale)
         return combine_trajectories(per_trajectory, self.combination), defects
 
+    @over_cores
     def linearise(self, position: Position) -> Linearisation:
         """Return log p(recordings | position), and residuals and defects with their slopes.
 

@@ -26,7 +26,7 @@ def _cpu_features() -> str:
     return next((line for line in lines if line.startswith(("flags", "Features"))), "")
 
 
-def _cores() -> int:
+def available_cores() -> int:
     """Cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -44,20 +44,25 @@ def cache_folder() -> Path:
     return Path(base) / "pdsim" / name
 
 
-def configure(precision: str = "float64") -> None:
+def configure(precision: str = "float64", cores: int = 1) -> None:
     """Prepare JAX; call once, before the first computation of a process.
 
     - one GPU, if ``JAX_PLATFORMS`` asks for CUDA (``pdsim.runtime.gpu``);
+    - a device for each of ``cores``, as far as there are so many, where it computes on the CPU
+      (``pdsim.runtime.cores``);
     - float64 arithmetic unless ``precision`` is "float32";
     - compiled programs are kept across processes (``JAX_COMPILATION_CACHE_DIR`` overrides where);
-    - XLA has four threads at least: since jaxlib 0.10 a batch of LAPACK's routines holds a thread
-      until others have done their share, and two batches at a time stop a pool of two for ever;
+    - XLA has four threads at least, and two for each core: since jaxlib 0.10 a batch of LAPACK's
+      routines holds a thread until others have done their share, and two batches at a time stop a
+      pool of two for ever;
     - glibc is told to keep large freed blocks: by default each roll-out's arrays are handed back
       to the system and faulted in again, which doubled the time of a gradient.
     """
     gpu.claim(os.environ)
+    cores = min(cores, available_cores())
     # Read by XLA when it starts; the only way to size its pool.
-    os.environ.setdefault("NPROC", str(max(_THREADS, _cores())))
+    os.environ.setdefault("NPROC", str(max(_THREADS, 2 * cores, available_cores())))
+    jax.config.update("jax_num_cpu_devices", cores)
     jax.config.update("jax_enable_x64", precision == "float64")
     if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         jax.config.update("jax_compilation_cache_dir", str(cache_folder()))

@@ -41,14 +41,18 @@ def infer(
     trajectories: str,
     output: str,
     resume: str = "auto",
+    cores: int = 1,
 ) -> None:
     """Run one estimator and write its posterior file.
 
     Args:
+        cores: among which particles and chains are split.
         resume: see ``pdsim.inference.runner.run``.
     """
     check_output(output)
-    device.configure(options.precision)
+    import os
+
+    device.configure(options.precision, int(os.environ.get("PDSIM_CORES", "1")))
     simulator, method = build_simulator(options.simulator), options.run.method
     settings = registry.load("inference", method).Settings.model_validate(options.run.settings)
     data = load_trajectories(trajectories, simulator.system)

@@ -14,6 +14,7 @@ rule infer:
         f"{RUN}/benchmarks/infer.tsv"
     wildcard_constraints:
         run=ESTIMATED,
+    # Particles and chains are split among them; a profile sets more: set-threads: {infer: 4}.
     threads: 1
     resources:
         mem_mb=growing(3000),
@@ -34,7 +35,7 @@ rule infer:
         pdsim(
             "infer {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
             "--budget {params.budget:q} --trajectories {input.trajectories:q} "
-            "--output {output:q} {params.fixed_from} {params.prior_from}",
+            "--output {output:q} --cores {threads} {params.fixed_from} {params.prior_from}",
             platforms="{resources.jax_platforms}",
         )
 

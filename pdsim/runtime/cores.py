@@ -1,0 +1,60 @@
+"""The cores of one process: batches of particles split among them.
+
+XLA runs elementwise arithmetic of a program on one core of a CPU. JAX can take the cores for
+devices (``pdsim.runtime.device``); a function of a batch then does a share of the rows on each, and
+what is not of rows every core does for itself.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec
+
+_AXIS = "core"
+
+
+def over_cores(function: Callable) -> Callable:
+    """Split the rows of a function's last argument among the cores.
+
+    Where there is one core, or one row, or the rows are a core's share already, the function is
+    called as it is.
+
+    Args:
+        function: ``(*shared, rows)``; every leaf of ``rows`` and of the result has the same number
+            of rows in front, and a row of the result depends on its own row and ``shared`` alone.
+
+    Returns:
+        The same function. Rows are filled up, with copies of the last, to a multiple of the cores.
+    """
+
+    @wraps(function)
+    def split(*arguments: Any) -> Any:
+        *shared, rows = arguments
+        devices = jax.local_devices()
+        count = len(jax.tree.leaves(rows)[0])
+        if min(len(devices), count) < 2 or jax.sharding.get_abstract_mesh().manual_axes:
+            return function(*arguments)
+        lacking = -count % len(devices)
+        filled = jax.tree.map(lambda x: _lengthened(x, lacking), rows)
+        mesh = Mesh(np.array(devices), (_AXIS,))
+        whole, share = PartitionSpec(), PartitionSpec(_AXIS)
+        result = jax.shard_map(
+            lambda shared, rows: function(*shared, rows),
+            mesh=mesh,
+            in_specs=(whole, share),
+            out_specs=share,
+            check_vma=False,
+        )(tuple(shared), filled)
+        return jax.tree.map(lambda x: x[:count], result)
+
+    return split
+
+
+def _lengthened(x: jax.Array, lacking: int) -> jax.Array:
+    if lacking == 0:
+        return x
+    return jnp.concatenate([x, jnp.broadcast_to(x[-1:], (lacking, *x.shape[1:]))])
