@@ -1,0 +1,121 @@
+"""The report's summary in sentences: what was asked, what to believe, how far off, what next."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pdsim.preflight.findings import Findings
+from pdsim.report.advice import advice, advice_sentence
+from pdsim.report.belief import belief
+from pdsim.report.numbers import ParameterLine
+from pdsim.report.trust import ERRORS, TrustLine
+from pdsim.tables.layout import number
+
+# Parameters that are named; of more, how many there are.
+_NAMED = 6
+
+
+class Stretch(NamedTuple):
+    """Part of a recording.
+
+    Attributes:
+        run: the recording.
+        seconds: its duration [s].
+        held_out: whether it is kept from the estimation.
+    """
+
+    run: str
+    seconds: float
+    held_out: bool
+
+
+class Told(NamedTuple):
+    """A question and the sentences that answer it."""
+
+    question: str
+    text: str
+
+
+def answers(
+    *,
+    system: str,
+    names: Sequence[str],
+    stretches: Sequence[Stretch],
+    lines: Sequence[TrustLine],
+    best: TrustLine | None,
+    reference: str | None,
+    unit: str,
+    parameters: Sequence[ParameterLine],
+    findings: Findings | None,
+) -> list[Told]:
+    """Answer what a reader asks first.
+
+    Args:
+        system: its name.
+        names: of the parameters that are sought.
+        stretches: all that was learned from or held out.
+        lines: verdicts on the runs, in any order.
+        best: the run to go by, or None.
+        reference: name of the run that distances are taken to.
+        unit: of errors in position channels.
+        parameters: of the best run; empty where there is none.
+        findings: of the pre-flight, or None.
+    """
+    remedies = advice(best, lines, reference, parameters, findings)
+    return [
+        Told("Asked", asked(system, names, stretches)),
+        Told("To be believed", " ".join(belief(lines, reference))),
+        Told("How far off", error(best, lines, unit, held_out=any(s.held_out for s in stretches))),
+        Told("Next", advice_sentence(remedies)),
+    ]
+
+
+def asked(system: str, names: Sequence[str], stretches: Sequence[Stretch]) -> str:
+    """Which parameters of which system from which recordings, and how much was held out."""
+    some = names if len(names) <= _NAMED else [*names[: _NAMED - 1], "…"]
+    sought = f"{_count(len(names), 'parameter')} of the system {system}: {', '.join(some)}."
+    learned = [s for s in stretches if not s.held_out]
+    kept = [s for s in stretches if s.held_out]
+    text = f"{sought} Learned from {_recordings(learned)}"
+    if not kept:
+        return f"{text}; nothing was kept to check predictions on."
+    others = not {s.run for s in learned} & {s.run for s in kept}
+    where = " of which nothing was learned" if others else ", in part the same ones,"
+    return f"{text}; {_recordings(kept)}{where} {'was' if len(kept) == 1 else 'were'} held out."
+
+
+def _recordings(stretches: Sequence[Stretch]) -> str:
+    runs = _count(len({s.run for s in stretches}), "recording")
+    seconds = number(sum(s.seconds for s in stretches), 2)
+    if len(stretches) == len({s.run for s in stretches}):
+        return f"{runs} ({seconds} s)"
+    return f"{len(stretches)} stretches of {runs} ({seconds} s)"
+
+
+def _count(how_many: int, noun: str) -> str:
+    return f"{how_many} {noun}{'s' * (how_many != 1)}"
+
+
+def error(
+    best: TrustLine | None, lines: Iterable[TrustLine], unit: str, *, held_out: bool = True
+) -> str:
+    """How far off the best run's predictions are, beside those of least squares."""
+    if not held_out:
+        return "Not known: no recording was kept from the estimation."
+    shown = "" if unit == "-" else f" {unit}"
+    for key in ERRORS if best is not None else ():
+        value = best.value(key)
+        if np.isnan(value):
+            continue
+        of = "after the seen frames" if key == ERRORS[0] else "from estimated start states"
+        text = f"{best.label} misses held-out recordings by {number(value, 2)}{shown} {of} (RMSE"
+        text += " of the median prediction, the median over recordings"
+        text += ", each quantity over its spread)" if unit == "-" else ")"
+        fits = [line for line in lines if line.identity.method == "least_squares"]
+        # One that sees what the others see comes first.
+        fits.sort(key=lambda line: line.identity.shooting != "marginal")
+        if fits and fits[0].identity != best.identity and not np.isnan(fits[0].value(key)):
+            text += f"; least squares by {number(fits[0].value(key), 2)}{shown}"
+        return f"{text}."
+    return "Not measured."
