@@ -75,7 +75,8 @@ def spoilt(line: TrustLine) -> bool:
 
 
 def _of_the_step(findings: Findings | None) -> list[str]:
-    if findings is None or findings.fine:
+    # Where most roll-outs are not finite, no step would make them so: that is told of the limits.
+    if findings is None or findings.fine or np.isinf(findings.step):
         return []
     return [
         f"a finer step (substeps): its error is {findings.step:.2g} times the sensors' noise and "

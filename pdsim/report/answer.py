@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pdsim.preflight.findings import Findings
-from pdsim.report.advice import advice, advice_sentence
+from pdsim.report.advice import advice, advice_sentence, spoilt
 from pdsim.report.belief import belief
 from pdsim.report.numbers import ParameterLine
+from pdsim.report.together import TogetherLine
 from pdsim.report.trust import ERRORS, TrustLine
 from pdsim.tables.layout import number
 
@@ -47,6 +48,7 @@ def answers(
     reference: str | None,
     unit: str,
     parameters: Sequence[ParameterLine],
+    together: Sequence[TogetherLine],
     findings: Findings | None,
 ) -> list[Told]:
     """Answer what a reader asks first.
@@ -59,13 +61,16 @@ def answers(
         best: the run to go by, or None.
         reference: name of the run that distances are taken to.
         unit: of errors in position channels.
-        parameters: of the best run; empty where there is none.
+        parameters, together: of the best run; empty where there is none.
         findings: of the pre-flight, or None.
     """
     remedies = advice(best, lines, reference, parameters, findings)
+    # What draws say that a rule objects to is not worth repeating.
+    told = "" if best is None or spoilt(best) else found(parameters, together)
     return [
         Told("Asked", asked(system, names, stretches)),
         Told("To be believed", " ".join(belief(lines, reference))),
+        *([Told("Found", told)] if told else []),
         Told("How far off", error(best, lines, unit, held_out=any(s.held_out for s in stretches))),
         Told("Next", advice_sentence(remedies)),
     ]
@@ -95,6 +100,34 @@ def _recordings(stretches: Sequence[Stretch]) -> str:
 
 def _count(how_many: int, noun: str) -> str:
     return f"{how_many} {noun}{'s' * (how_many != 1)}"
+
+
+def found(parameters: Sequence[ParameterLine], together: Sequence[TogetherLine]) -> str:
+    """What the draws determine, and what not; empty where the prior's draws are not known."""
+    parts = []
+    if together:
+        each = [
+            f"{line.name} = {line.median} ({line.low} to {line.high}) {line.unit}".removesuffix(
+                " -"
+            )
+            + f", {number(line.spread, 2)} of the prior's spread where its parameters alone keep "
+            f"{number(line.alone, 2)} or more"
+            for line in together
+        ]
+        parts.append(f"Known together: {'; '.join(each)}.")
+    known = [one for one in parameters if one.determined and not np.isnan(one.width)]
+    if known:
+        parts.append(f"Known alone, to a share of the prior's width: {_shares(known)}.")
+    left = [one for one in parameters if not one.determined]
+    if left:
+        parts.append(f"Not determined by themselves: {_shares(left)}.")
+    return " ".join(parts)
+
+
+def _shares(parameters: Sequence[ParameterLine]) -> str:
+    order = sorted(parameters, key=lambda one: one.width)
+    text = ", ".join(f"{one.name} ({number(one.width, 2)})" for one in order[:_NAMED])
+    return text + (f" and {len(order) - _NAMED} more" if len(order) > _NAMED else "")
 
 
 def error(

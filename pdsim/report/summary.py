@@ -17,6 +17,7 @@ from pdsim.report.numbers import (
     prior_draws,
     quantile_lines,
 )
+from pdsim.report.together import TogetherLine, together_lines
 from pdsim.report.trust import agreeing_starts, trust_lines
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
@@ -67,13 +68,14 @@ def _found(experiment: ExperimentConfig, path: str) -> str:
     if shown:
         return ", ".join(shown)
     lines = parameter_lines(space, draws, None, prior)
-    shown = [_told(one) for one in lines if one.determined]
+    shown = [_told(one) for one in together_lines(simulator, draws, prior, None)]
+    shown += [_told(one) for one in lines if one.determined]
     left = [one.name for one in lines if not one.determined and np.isfinite(one.width)]
     open_text = f"not determined: {', '.join(left)}" if left else ""
     return "; ".join(filter(None, [", ".join(shown), open_text]))
 
 
-def _told(line: AskedLine | QuantileLine | ParameterLine) -> str:
+def _told(line: AskedLine | QuantileLine | ParameterLine | TogetherLine) -> str:
     """A quantity with its median and its 90 % interval."""
     text = f"{line.name} {line.median} ({line.low} to {line.high}) {line.unit}"
     return text.removesuffix(" -")

@@ -32,12 +32,13 @@ from pdsim.report.numbers import (
     start_lines,
 )
 from pdsim.report.page import Picture, render
+from pdsim.report.together import TogetherLine, together_lines
 from pdsim.report.trust import agreeing_starts, trust_lines
 from pdsim.runtime.files import read_dataset, write_text
-from pdsim.systems.simulator import build_simulator
+from pdsim.systems.simulator import Simulator, build_simulator
 from pdsim.tables import comparison, paper
-from pdsim.tables.layout import MIXED, holds_out
-from pdsim.tables.verdicts import COVERAGE, RELIABLE_K, of_truth
+from pdsim.tables.layout import MIXED, holds_out, medians, mixing
+from pdsim.tables.verdicts import COVERAGE, RELIABLE_K, of_truth, of_weights
 from pdsim.trajectories import is_test, known_truth, select, window_length
 
 # Draws this many nats below the best, for each parameter, are not those of a Gaussian.
@@ -76,6 +77,11 @@ def write_report(
         agreeing=agreeing_starts(roots),
     )
     before = read_preflight(preflight)
+    vouched = [
+        identity
+        for identity, cells in medians(table, ("r_hat", "pareto_k")).items()
+        if not mixing(cells) and not of_weights(cells)
+    ]
     first = {whose(root).run: path for path, root in _first_seed(roots, options)}
     order = [one for one in ranked(trust, options.reference) if one.identity.run in first]
     best = order[0] if order else None
@@ -92,6 +98,7 @@ def write_report(
             reference=options.reference,
             unit=unit,
             parameters=_parameters(first[best.identity.run], space, truth) if best else [],
+            together=_together(first[best.identity.run], simulator, truth) if best else [],
             findings=before.findings,
         ),
         "trust": trust,
@@ -128,6 +135,7 @@ def write_report(
                 "label": f"{whose(root).label}, seed {root['seed']}",
                 "lines": _parameters(path, space, truth),
                 "compared": prior_draws(path, space) is not None,
+                "together": _together(path, simulator, truth) if whose(root) in vouched else [],
                 "combinations": quantile_lines(path, "combinations"),
                 "single": [
                     line for line in quantile_lines(path, "single") if line.name != "effective"
@@ -160,6 +168,11 @@ def _first_seed(roots: Mapping[str, Mapping[Any, Any]], options: Report) -> list
 
 def _parameters(path: str, space: ParameterSpace, truth) -> list[ParameterLine]:
     return parameter_lines(space, read_draws(path, space), truth, prior_draws(path, space))
+
+
+def _together(path: str, simulator: Simulator, truth) -> list[TogetherLine]:
+    space = simulator.space
+    return together_lines(simulator, read_draws(path, space), prior_draws(path, space), truth)
 
 
 def _stretches(data: xr.Dataset) -> list[Stretch]:

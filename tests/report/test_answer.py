@@ -6,9 +6,10 @@ import pytest
 from pdsim.identity import Identity
 from pdsim.preflight.findings import Findings
 from pdsim.report.advice import advice, advice_sentence
-from pdsim.report.answer import Stretch, asked, error
+from pdsim.report.answer import Stretch, answers, asked, error, found
 from pdsim.report.belief import NO, UNKNOWN, YES, answer, belief, ranked
 from pdsim.report.numbers import ParameterLine
+from pdsim.report.together import TogetherLine
 from pdsim.report.trust import DISTANCE, ERRORS, TrustLine
 from pdsim.tables.layout import Cell
 from pdsim.tables.verdicts import COVERAGE, INTERVAL, Verdict, of_distance, of_run
@@ -169,6 +170,7 @@ def test_what_was_known_before_has_its_remedy_too():
     )
     assert limits == "narrower limits: 25 % of the prior cannot be simulated"
     assert told([], findings=rough) == [step, motion, limits]
+    assert told([MIXED], findings=Findings(np.inf, {}, (), 0.25)) == [limits]
 
 
 def test_no_more_than_three_remedies_are_told_and_none_if_there_is_none():
@@ -193,6 +195,33 @@ def test_what_was_asked_is_told_with_what_was_held_out():
     text = asked("oscillator", ["mass"], [*train, Stretch("a", 1.0, held_out=True)])
     assert "1 parameter of" in text
     assert text.endswith("1 recording (1 s), in part the same ones, was held out.")
+
+
+RATIO = TogetherLine("mass/length", "kg/m", "0.9", "1", "1.1", "", 0.03, 0.7)
+
+
+def test_what_was_found_is_told_with_what_was_not():
+    wide = [parameter(f"p{i}", width=0.9 + 0.01 * i) for i in range(7)]
+    text = found([parameter(), *wide], [RATIO])
+    assert text == (
+        "Known together: mass/length = 1 (0.9 to 1.1) kg/m, 0.03 of the prior's spread where its "
+        "parameters alone keep 0.7 or more. Known alone, to a share of the prior's width: mass "
+        "(0.1). Not determined by themselves: p0 (0.9), p1 (0.91), p2 (0.92), p3 (0.93), p4 "
+        "(0.94), p5 (0.95) and 1 more."
+    )
+    assert found([parameter(width=np.nan)], []) == ""
+
+
+@pytest.mark.parametrize(("best", "told"), [(MIXED, True), (STUCK, False), (None, False)])
+def test_what_was_found_is_told_of_draws_that_no_rule_objects_to(best, told):
+    lines = [best] if best else []
+    every = answers(
+        system="oscillator", names=["mass"], stretches=[], lines=lines, best=best, reference=None,
+        unit="m", parameters=[parameter()], together=[RATIO], findings=QUIET,
+    )  # fmt: skip
+    questions = [one.question for one in every]
+    assert ("Found" in questions) == told
+    assert questions[-2:] == ["How far off", "Next"]
 
 
 def test_the_error_is_told_beside_that_of_least_squares():
