@@ -203,7 +203,7 @@ def of_system(system: System, options: Mapping[str, Any], motion: Motion) -> Lim
     entries = {name: entries[name] for name in chosen}
     simulator = boxed(system.name, options, "rk4", entries, fixed)
     found = match(simulator.system, simulator.space, motion)
-    guess = np.asarray(simulator.space.to_physical(found.coordinates))
+    guess = np.asarray(simulator.space.to_physical(jnp.asarray(found.coordinates)))
     parameters: dict[str, dict[str, Any]] = {}
     reasons = {
         "limits": "around a first guess; a model with it misses "

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from pdsim.draft.entries import (
@@ -45,7 +46,7 @@ def of_robot(system: Articulated, options: Mapping[str, Any], motion: Motion) ->
         "limits": "around the file's values; a model fitted to the accelerations misses "
         f"{100 * found.missed:.2g} % of them"
     }
-    first = np.asarray(simulator.space.to_physical(found.coordinates))
+    first = np.asarray(simulator.space.to_physical(jnp.asarray(found.coordinates)))
     for i in told:
         reasons[names[i]] = f"first guess {first[i]:.3g}"
         if names[i].endswith(_JOINT):

@@ -164,7 +164,9 @@ def _of_the_recordings(findings: Findings | None) -> list[str]:
     found = []
     none = [text for text in findings.open if not text.startswith("little")]
     if none:
-        found.append(f"another motion, or one of them fixed: of the recordings, {none[0]}")
+        found.append(
+            f"another motion, or one of them fixed, as the recordings leave this open: {none[0]}"
+        )
     if findings.failed:
         found.append(
             f"narrower limits: {100 * findings.failed:.2g} % of the prior cannot be simulated"

@@ -78,8 +78,9 @@ def answers(
 
 def asked(system: str, names: Sequence[str], stretches: Sequence[Stretch]) -> str:
     """Which parameters of which system from which recordings, and how much was held out."""
-    some = names if len(names) <= _NAMED else [*names[: _NAMED - 1], "…"]
-    sought = f"{_count(len(names), 'parameter')} of the system {system}: {', '.join(some)}."
+    some = ", ".join(names[:_NAMED])
+    some += f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    sought = f"{_count(len(names), 'parameter')} of the system {system}: {some}."
     learned = [s for s in stretches if not s.held_out]
     kept = [s for s in stretches if s.held_out]
     text = f"{sought} Learned from {_recordings(learned)}"
@@ -137,7 +138,9 @@ def error(
     if not held_out:
         return "Not known: no recording was kept from the estimation."
     shown = "" if unit == "-" else f" {unit}"
-    for key in ERRORS if best is not None else ():
+    if best is None:
+        return "Not measured."
+    for key in ERRORS:
         value = best.value(key)
         if np.isnan(value):
             continue

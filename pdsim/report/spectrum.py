@@ -115,7 +115,9 @@ def _narrow(
         np.isfinite(own).all() and np.isfinite(before).all() and (np.diagonal(before) > 0).all()
     ):
         return
-    best = {(i,): float(np.sqrt(own[i, i] / before[i, i])) for i in range(count)}
+    best: dict[tuple[int, ...], float] = {
+        (i,): float(np.sqrt(own[i, i] / before[i, i])) for i in range(count)
+    }
     for size in range(2, min(_TERMS, count) + 1):
         for members in combinations(range(count), size):
             part = np.ix_(members, members)

@@ -166,7 +166,8 @@ def test_what_was_known_before_has_its_remedy_too():
     step, motion, limits = told([MIXED], findings=rough)
     assert step.startswith("a finer step (substeps): its error is 3 times")
     assert motion == (
-        "another motion, or one of them fixed: of the recordings, nothing is seen of b alone"
+        "another motion, or one of them fixed, as the recordings leave this open: nothing is seen "
+        "of b alone"
     )
     assert limits == "narrower limits: 25 % of the prior cannot be simulated"
     assert told([], findings=rough) == [step, motion, limits]
@@ -190,7 +191,7 @@ def test_what_was_asked_is_told_with_what_was_held_out():
         "(2 s); 2 stretches of 1 recording (1.2 s) of which nothing was learned were held out."
     )
     text = asked("oscillator", list("abcdefgh"), train[:1])
-    assert "8 parameters of the system oscillator: a, b, c, d, e, …." in text
+    assert "8 parameters of the system oscillator: a, b, c, d, e, f and 2 more." in text
     assert text.endswith("nothing was kept to check predictions on.")
     text = asked("oscillator", ["mass"], [*train, Stretch("a", 1.0, held_out=True)])
     assert "1 parameter of" in text
