@@ -3,6 +3,18 @@
 import argparse
 
 from pdsim import __version__, registry
+from pdsim.cli.options import (
+    add_believing,
+    add_budget,
+    add_experiment,
+    add_files,
+    add_raw,
+    add_run,
+    add_simulating,
+    named,
+    positive,
+    seed,
+)
 
 _EPILOG = """\
 From tables to a report:
@@ -34,59 +46,6 @@ exit codes: 0 done, 1 a bug (with a stack trace), 2 something to mend (the messa
 # Kinds of files a figure may need; of the first two there is one.
 PLOT_FILES = ("trajectories", "learning_curve", "posterior", "rollouts", "prediction",
               "statistics", "trained", "calibration")  # fmt: skip
-
-
-def _experiment(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("experiment", help="an experiment file, as config/experiments/<name>.yaml")
-
-
-def _simulating(parser: argparse.ArgumentParser) -> None:
-    _experiment(parser)
-    parser.add_argument(
-        "--fixed-from", metavar="FILE", help="posterior that simulator.fixed_from asks for"
-    )
-
-
-def _believing(parser: argparse.ArgumentParser) -> None:
-    """Of verbs that simulate and look at the prior."""
-    _simulating(parser)
-    parser.add_argument(
-        "--prior-from", metavar="FILE", help="posterior that simulator.prior_from asks for"
-    )
-
-
-def _run(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    parser.add_argument(
-        "--run", required=required, help="name of a run; default names: <method>_<shooting>"
-    )
-    parser.add_argument("--seed", type=_seed, default=0, help="of all random numbers (default 0)")
-
-
-def _seed(text: str) -> int:
-    if not text.isdigit() or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"a whole number from 0 to {2**32 - 1}, not {text!r}")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a whole number from 1, not {text!r}")
-    return int(text)
-
-
-def _budget(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--budget", default="paper", help="quick or paper (default)")
-
-
-def _raw(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--raw", metavar="FOLDER", help="where the raw runs are (default: beside the experiment)"
-    )
-
-
-def _files(parser: argparse.ArgumentParser, *names: str) -> None:
-    for name in names:
-        parser.add_argument(f"--{name}", required=True, metavar="FILE")
 
 
 _EXPORT = """\
@@ -123,30 +82,30 @@ killed goes on, when it is run again, from the checkpoint beside its output.
 def _control_verbs(verb) -> None:
     """The verbs of experiments of kind ``control``."""
     p = verb("control", "Simulate one controller in closed loop, all vehicles at once.", _CONTROL)
-    _experiment(p)
+    add_experiment(p)
     p.add_argument("--controller", required=True, help="its name in the experiment")
     p.add_argument("--budget", default="small", help="smoke, small (default) or full")
     p.add_argument("--prior-from", metavar="FILE", help="posterior that prior_from asks for")
-    _files(p, "output")
+    add_files(p, "output")
 
     p = verb("control-table", "Logs of all controllers to their metrics and the table.", _CONTROL)
-    _experiment(p)
+    add_experiment(p)
     p.add_argument("--logs", nargs="+", required=True, metavar="FILE")
     p.add_argument("--folder", required=True, help="where the tables go")
 
     p = verb("control-plot", "Draw paths, laps or a film of a control experiment.", _CONTROL)
     p.add_argument("figure", choices=("path", "laps", "film"))
-    _experiment(p)
+    add_experiment(p)
     p.add_argument(
         "--file", required=True, help="one controller's log; of laps, the table laps.csv"
     )
     p.add_argument("--stem", required=True, help="output path without suffix")
 
     p = verb("control-report", "Write the HTML report of a control experiment.", _CONTROL)
-    _experiment(p)
+    add_experiment(p)
     p.add_argument("--logs", nargs="+", required=True, metavar="FILE")
     p.add_argument("--figures", nargs="+", required=True, metavar="IMAGE")
-    _files(p, "output")
+    add_files(p, "output")
 
 
 _NEW = """\
@@ -165,13 +124,6 @@ goes on where it was.
 """
 
 
-def _named(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise argparse.ArgumentTypeError(f"NAME=COLUMN or NAME=COLUMN:UNIT, not {text!r}")
-    return name, value
-
-
 def _strangers_verbs(verb) -> None:
     """The way in: from tables to an experiment file, and from that to a report."""
     p = verb("new", "Draft an experiment file from tables, every choice with its reason.", _NEW)
@@ -179,14 +131,14 @@ def _strangers_verbs(verb) -> None:
     what = p.add_mutually_exclusive_group(required=True)
     what.add_argument("--system", help="double_pendulum, cart_pole or oscillator")
     what.add_argument("--model", metavar="FILE", help="a robot's MJCF or URDF file")
-    _files(p, "output")
+    add_files(p, "output")
     p.add_argument("--overwrite", action="store_true", help="replace an output that is there")
     p.add_argument("--title", help="of the report (default: the output's name)")
     p.add_argument("--time", metavar="COLUMN[:UNIT]", help="column of the time stamps")
     p.add_argument("--rate", type=float, metavar="HZ", help="of the rows, instead of time stamps")
     for name, default in (("channel", ""), ("input", "; or a number, what acts all the time")):
         p.add_argument(
-            f"--{name}", type=_named, action="append", default=[], metavar="NAME=COLUMN[:UNIT]",
+            f"--{name}", type=named, action="append", default=[], metavar="NAME=COLUMN[:UNIT]",
             help=f"column of the system's {name} NAME{default}",
         )  # fmt: skip
     between = p.add_mutually_exclusive_group()
@@ -205,9 +157,9 @@ def _strangers_verbs(verb) -> None:
     )
 
     p = verb("preflight", "Say what an experiment will cost and can find, before it is run.")
-    _simulating(p)
-    _budget(p)
-    _raw(p)
+    add_simulating(p)
+    add_budget(p)
+    add_raw(p)
     p.add_argument(
         "--trajectories", metavar="FILE", help="that preprocess wrote (default: read the raw runs)"
     )
@@ -216,8 +168,8 @@ def _strangers_verbs(verb) -> None:
     )
 
     p = verb("fit", "Run the whole pipeline for one experiment file, and say what came out.", _FIT)
-    _experiment(p)
-    _budget(p)
+    add_experiment(p)
+    add_budget(p)
     p.add_argument("--cores", type=int, metavar="N", help="jobs at a time (default: all cores)")
     p.add_argument("--results", metavar="FOLDER", help="where results go (default: see below)")
     p.add_argument("--dry-run", action="store_true", help="only show what would be done")
@@ -255,15 +207,15 @@ def parser() -> argparse.ArgumentParser:
         "--data", action="store_true", help="read their recordings too, and say what they leave "
         "open; a step that errs by more than the sensors is a failure"
     )  # fmt: skip
-    _raw(p)
+    add_raw(p)
 
     p = verb("doctor", "Try what a computation rests on here; one line: fit or not.", _DOCTOR)
     p.add_argument("--results", default="results", help="where results would go (default: results)")
 
     p = verb("export", "Draws of a posterior as a table and as robots' files.", _EXPORT)
     p.add_argument("posterior", help="posterior.nc of a run")
-    p.add_argument("--count", type=_positive, default=20, help="how many draws (default 20)")
-    p.add_argument("--seed", type=_seed, default=0, help="of their choice (default 0)")
+    p.add_argument("--count", type=positive, default=20, help="how many draws (default 20)")
+    p.add_argument("--seed", type=seed, default=0, help="of their choice (default 0)")
     p.add_argument("--output", required=True, metavar="FOLDER", help="a new one")
 
     p = verb(
@@ -288,22 +240,22 @@ def parser() -> argparse.ArgumentParser:
 
     p = verb("download", "Fetch one IBM run from the public copy, and check it.")
     p.add_argument("--run", type=int, required=True)
-    _files(p, "output")
+    add_files(p, "output")
 
     p = verb("record", "Record all runs with the experiment's synthetic camera into a folder.")
-    _experiment(p)
+    add_experiment(p)
     p.add_argument("--output", required=True, metavar="FOLDER")
 
     p = verb("preprocess", "Raw runs to a trajectories file: channels, windows, start states.")
-    _experiment(p)
-    _raw(p)
-    _files(p, "output")
+    add_experiment(p)
+    add_raw(p)
+    add_files(p, "output")
 
     p = verb("infer", "Trajectories to a posterior, with one estimator.")
-    _believing(p)
-    _run(p)
-    _budget(p)
-    _files(p, "trajectories", "output")
+    add_believing(p)
+    add_run(p)
+    add_budget(p)
+    add_files(p, "trajectories", "output")
     p.add_argument(
         "--cores",
         type=_positive,
@@ -319,48 +271,48 @@ def parser() -> argparse.ArgumentParser:
     )
 
     p = verb("training-set", "Simulate parameters from the prior, for BayesSim to learn from.")
-    _believing(p)
-    _budget(p)
-    _files(p, "trajectories", "output")
+    add_believing(p)
+    add_budget(p)
+    add_files(p, "trajectories", "output")
 
     p = verb("statistics", "One input statistic of every simulated and recorded trajectory.")
-    _experiment(p)
-    _budget(p)
+    add_experiment(p)
+    add_budget(p)
     p.add_argument("--name", required=True, help="downsampled, difference, summary or signature")
-    _files(p, "trajectories", "training-set", "output")
+    add_files(p, "trajectories", "training-set", "output")
 
     p = verb("train", "Fit one density model to one input statistic.")
-    _experiment(p)
-    _run(p)
-    _budget(p)
-    _files(p, "statistics", "output")
+    add_experiment(p)
+    add_run(p)
+    add_budget(p)
+    add_files(p, "statistics", "output")
 
     p = verb("condition", "A trained density and the recording to a posterior.")
-    _believing(p)
-    _run(p)
-    _budget(p)
-    _files(p, "trajectories", "statistics", "trained", "output")
+    add_believing(p)
+    add_run(p)
+    add_budget(p)
+    add_files(p, "trajectories", "statistics", "trained", "output")
 
     p = verb("simulate", "Roll out every posterior draw from every recorded start state.")
-    _simulating(p)
-    _files(p, "trajectories", "posterior", "output")
+    add_simulating(p)
+    add_files(p, "trajectories", "posterior", "output")
 
     p = verb("predict", "Predict held-out recordings after their first frames.")
-    _simulating(p)
-    _run(p, required=False)
-    _files(p, "trajectories", "posterior", "output")
+    add_simulating(p)
+    add_run(p, required=False)
+    add_files(p, "trajectories", "posterior", "output")
 
     p = verb("evaluate", "Metrics of one posterior.")
-    _simulating(p)
-    _run(p)
-    _files(p, "trajectories", "posterior", "rollouts", "output")
+    add_simulating(p)
+    add_run(p)
+    add_files(p, "trajectories", "posterior", "rollouts", "output")
     p.add_argument("--reference", metavar="FILE", help="posterior file to measure distances to")
     p.add_argument("--prediction", metavar="FILE", help="where the config has that section")
 
     p = verb("learning-curve", "Metrics of one posterior after more and more roll-outs.")
-    _simulating(p)
-    _run(p)
-    _files(p, "trajectories", "posterior", "output")
+    add_simulating(p)
+    add_run(p)
+    add_files(p, "trajectories", "posterior", "output")
 
     p = verb(
         "gather", "Metrics of all runs, their learning curves, searches or ranks, into one file."
@@ -373,27 +325,27 @@ def parser() -> argparse.ArgumentParser:
     )
 
     p = verb("table", "Metrics to the tables, each as CSV, Markdown and LaTeX.")
-    _experiment(p)
-    _files(p, "metrics")
+    add_experiment(p)
+    add_files(p, "metrics")
     p.add_argument("--rollouts", type=int, help="cut at so many roll-outs; needs learning curves")
     where = p.add_mutually_exclusive_group(required=True)
     where.add_argument("--folder", help="where the tables go")
     where.add_argument("--table-3", metavar="STEM", help="BayesSim's table alone, without suffix")
 
     p = verb("tune", "Search an estimator's settings on the training recordings alone.")
-    _believing(p)
+    add_believing(p)
     p.add_argument("--run", required=True, help="name of a run that has something to search")
-    _files(p, "trajectories", "output")
+    add_files(p, "trajectories", "output")
 
     p = verb("calibrate", "Rank true parameters among an estimator's draws, over many data sets.")
-    _believing(p)
+    add_believing(p)
     p.add_argument("--run", required=True, help="name of a run with single or marginal shooting")
-    _files(p, "trajectories", "output")
+    add_files(p, "trajectories", "output")
 
     p = verb("plot", "Draw a figure as PDF and PNG.")
     p.add_argument("figure", choices=registry.NAMES["figures"], metavar="figure",
                    help=", ".join(registry.NAMES["figures"]))  # fmt: skip
-    _simulating(p)
+    add_simulating(p)
     p.add_argument("--run", help="name of a run, for a figure of one run")
     for name in PLOT_FILES:
         option = f"--{name.replace('_', '-')}"
@@ -403,8 +355,8 @@ def parser() -> argparse.ArgumentParser:
     _control_verbs(verb)
 
     p = verb("report", "Write the HTML report of an experiment.")
-    _experiment(p)
-    _files(p, "metrics", "trajectories", "preflight", "output")
+    add_experiment(p)
+    add_files(p, "metrics", "trajectories", "preflight", "output")
     p.add_argument("--posteriors", nargs="+", required=True, metavar="FILE")
     p.add_argument("--figures", nargs="+", required=True, metavar="PNG")
     return root

@@ -89,6 +89,20 @@ def _plain(name: str) -> str:
     return "".join(words(name))
 
 
+def _own(name: str) -> str:
+    """What a name says beyond the kind of its quantity and a number: of ``torque_left``, left."""
+    known = {word for _, texts in _WORDS for word in texts.split()}
+    own = [word for word in words(name) if word not in known]
+    return "" if all(word.isdecimal() for word in own) else "".join(own)
+
+
+def _holding(name: str, candidates: Sequence[str]) -> list[str]:
+    """Columns whose names hold that of a quantity, or else what is its own of it."""
+    whole = [c for c in candidates if _plain(name) in _plain(c)]
+    own = _own(name)
+    return whole or [c for c in candidates if own and own in _plain(c)]
+
+
 def ordered(wanted: Sequence[str], candidates: Sequence[str]) -> list[str] | None:
     """Return a column for each name of the system; None where there is more than one way.
 
@@ -99,7 +113,7 @@ def ordered(wanted: Sequence[str], candidates: Sequence[str]) -> list[str] | Non
         return None
     named = []
     for name in wanted:
-        holding = [c for c in candidates if _plain(name) in _plain(c)]
+        holding = _holding(name, candidates)
         best = [c for c in holding if _rank(c) == min(map(_rank, holding))]
         named += best if len(best) == 1 else []
     if len(named) == len(wanted) == len(set(named)):

@@ -10,8 +10,10 @@ from pydantic import ValidationError
 from pdsim import registry
 from pdsim.config.messages import explain
 from pdsim.draft.angles import choose_way, ways, with_way
-from pdsim.draft.limits import Limits, choose_limits, misses
+from pdsim.draft.entries import Limits
+from pdsim.draft.limits import choose_limits, misses
 from pdsim.draft.matching import Motion, motion_of
+from pdsim.draft.stamps import guess_time
 from pdsim.draft.step import Step, choose_step
 from pdsim.draft.stretches import Stretches, choose_stretches, positions_of
 from pdsim.draft.tables import (
@@ -20,7 +22,6 @@ from pdsim.draft.tables import (
     Tables,
     guess_channels,
     guess_inputs,
-    guess_time,
     is_driven,
     read_tables,
 )

@@ -15,8 +15,8 @@ class StepError(NamedTuple):
     """What halving a step changes.
 
     Attributes:
-        error: of each channel compared, median over the roll-outs, largest over frames (column,);
-            ∞ where most of them are not finite.
+        error: of each channel compared, median over the roll-outs that half the step can make,
+            largest over frames (column,); ∞ where it can make none, or the whole step few of them.
         noise: of the same (column,).
     """
 
@@ -68,7 +68,13 @@ def step_error(
         every = jax.jit(jax.vmap(each, in_axes=(0, None, None)))
         return np.asarray(every(jnp.asarray(points), jnp.asarray(starts), drives))
 
-    gap = np.abs(shown(substeps) - shown(2 * substeps)).reshape(-1, len(columns), inputs.shape[1])
+    shape = (-1, len(columns), inputs.shape[1])
+    fine = shown(2 * substeps).reshape(shape)
+    # What the model cannot simulate, as a body that cannot be, is no matter of the step.
+    able = np.isfinite(fine).all(axis=(1, 2))
+    if not able.any():
+        return StepError(np.full(len(columns), np.inf), noise)
+    gap = np.abs(shown(substeps).reshape(shape) - fine)[able]
     largest = np.where(np.isfinite(gap).all(axis=2), gap.max(axis=2), np.inf)
     # Of an even number the upper of the two in the middle: between a number and ∞ there is none.
     return StepError(np.sort(largest, axis=0)[len(largest) // 2], noise)

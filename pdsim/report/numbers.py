@@ -17,7 +17,12 @@ _QUANTILES = (0.05, 0.5, 0.95)
 
 
 class ParameterLine(NamedTuple):
-    """One parameter of one posterior in numbers."""
+    """One parameter of one posterior in numbers.
+
+    Attributes:
+        at_lower, at_upper: share of the draws at each limit.
+        width: of the 90 % interval over the prior's; NaN where that is not known.
+    """
 
     name: str
     unit: str
@@ -25,10 +30,16 @@ class ParameterLine(NamedTuple):
     low: str
     median: str
     high: str
-    at_limit: float
+    at_lower: float
+    at_upper: float
     truth: str
     outside: bool
     width: float
+
+    @property
+    def at_limit(self) -> float:
+        """Share of the draws at either limit."""
+        return self.at_lower + self.at_upper
 
     @property
     def determined(self) -> bool:
@@ -61,7 +72,6 @@ def parameter_lines(
     lines = []
     for i, parameter in enumerate(space.parameters):
         low, median, high = np.quantile(draws[:, i], _QUANTILES)
-        at_limit = float(np.mean((unit[:, i] < 0.01) | (unit[:, i] > 0.99)))
         lines.append(
             ParameterLine(
                 parameter.name,
@@ -70,7 +80,8 @@ def parameter_lines(
                 f"{low:.4g}",
                 f"{median:.4g}",
                 f"{high:.4g}",
-                at_limit,
+                float(np.mean(unit[:, i] < 0.01)),
+                float(np.mean(unit[:, i] > 0.99)),
                 "" if truth is None else f"{truth[i]:.4g}",
                 truth is not None and not bool(low <= truth[i] <= high),
                 float(widths[i]),

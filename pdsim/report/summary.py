@@ -9,6 +9,7 @@ from pdsim.figures.figure import whose
 from pdsim.metrics.long_format import read_metrics
 from pdsim.posterior import read_draws
 from pdsim.report.asked import AskedLine, asked_lines
+from pdsim.report.belief import answer, ranked, said
 from pdsim.report.numbers import (
     ParameterLine,
     QuantileLine,
@@ -16,7 +17,8 @@ from pdsim.report.numbers import (
     prior_draws,
     quantile_lines,
 )
-from pdsim.report.trust import TrustLine, agreeing_starts, trust_lines
+from pdsim.report.together import TogetherLine, together_lines
+from pdsim.report.trust import agreeing_starts, trust_lines
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
 
@@ -42,33 +44,17 @@ def summary(experiment: ExperimentConfig, folder: Path) -> list[str]:
         reference_seed=experiment.seeds[0],
         agreeing=agreeing_starts(roots),
     )
-    # Least squares is the yardstick of the others, and comes last among equals.
-    fits = {run.identity.label for run in experiment.runs if run.method == "least_squares"}
-    ranked = sorted(lines, key=lambda line: (_objections(line), line.label in fits))
-    if not ranked:
+    order = ranked(lines, experiment.reference)
+    if not order:
         return ["No run has marginal shooting or predictions: see the report's comparison."]
-    best = ranked[0]
+    best = order[0]
     path = next(path for path, root in roots.items() if whose(root).label == best.label)
-    others = "; ".join(f"{line.label}: {_words(line)}" for line in ranked[1:])
+    others = "; ".join(f"{line.label}: {said(line)}" for line in order[1:])
     return [
         f"Found ({best.label}): {_found(experiment, path)}.",
         f"Predicts: {best.text}",
-        f"Believe it: {_answer(best)}: {_words(best)}." + (f" Others: {others}." if others else ""),
+        f"Believe it: {answer(best)}: {said(best)}." + (f" Others: {others}." if others else ""),
     ]
-
-
-def _objections(line: TrustLine) -> int:
-    return sum(not verdict.good for verdict in line.verdicts)
-
-
-def _answer(line: TrustLine) -> str:
-    if all(verdict.good for verdict in line.verdicts):
-        return "yes"
-    return "not known" if all(v.good is not False for v in line.verdicts) else "no"
-
-
-def _words(line: TrustLine) -> str:
-    return ", ".join(f"{v.word} ({v.value})" if v.value else v.word for v in line.verdicts)
 
 
 def _found(experiment: ExperimentConfig, path: str) -> str:
@@ -82,13 +68,14 @@ def _found(experiment: ExperimentConfig, path: str) -> str:
     if shown:
         return ", ".join(shown)
     lines = parameter_lines(space, draws, None, prior)
-    shown = [_told(one) for one in lines if one.determined]
+    shown = [_told(one) for one in together_lines(simulator, draws, prior, None)]
+    shown += [_told(one) for one in lines if one.determined]
     left = [one.name for one in lines if not one.determined and np.isfinite(one.width)]
     open_text = f"not determined: {', '.join(left)}" if left else ""
     return "; ".join(filter(None, [", ".join(shown), open_text]))
 
 
-def _told(line: AskedLine | QuantileLine | ParameterLine) -> str:
+def _told(line: AskedLine | QuantileLine | ParameterLine | TogetherLine) -> str:
     """A quantity with its median and its 90 % interval."""
     text = f"{line.name} {line.median} ({line.low} to {line.high}) {line.unit}"
     return text.removesuffix(" -")

@@ -1,6 +1,7 @@
 """Whom to trust: one paragraph a run, of numbers and fixed rules alone."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,18 +23,19 @@ from pdsim.tables.verdicts import (
 )
 
 # The error that is told: of predictions from a prefix, where there are some.
-_ERRORS = ("prefix_rmse_median", "rmse_median")
-_HALF, _DISTANCE, _RANK = "prefix_coverage_50", "reference_wasserstein", "credible_rank"
+ERRORS = ("prefix_rmse_median", "rmse_median")
+DISTANCE = "reference_wasserstein"
+_HALF, _RANK = "prefix_coverage_50", "credible_rank"
 _KEYS = (
     COVERAGE,
     *INTERVAL,
     *THIRDS,
     _HALF,
-    *_ERRORS,
+    *ERRORS,
     "r_hat",
     "ess_bulk",
     "pareto_k",
-    _DISTANCE,
+    DISTANCE,
     _RANK,
 )
 
@@ -41,11 +43,27 @@ Cells = Mapping[str, Cell]
 
 
 class TrustLine(NamedTuple):
-    """A run, what the rules say of it, and the numbers behind."""
+    """A run, what the rules say of it, and the numbers behind.
+
+    Attributes:
+        text: the numbers in sentences.
+        identity: whose it is.
+        cells: the numbers by metric; what was not measured is missing or NaN.
+    """
 
     label: str
     verdicts: list[Verdict]
     text: str
+    identity: Identity = Identity("", "", "")
+    cells: Cells = MappingProxyType({})
+
+    def value(self, metric: str) -> float:
+        """A number, median over the seeds; NaN where it was not measured."""
+        return self.cells[metric].value if metric in self.cells else np.nan
+
+    def worst(self, metric: str) -> float:
+        """The same, the highest over the seeds."""
+        return worst(self.cells[metric]) if metric in self.cells else np.nan
 
 
 def trust_lines(
@@ -67,7 +85,7 @@ def trust_lines(
     """
     if reference is not None:
         own = (metrics["run"] == reference) & (metrics["seed"] == reference_seed)
-        own &= metrics["metric"] == _DISTANCE
+        own &= metrics["metric"] == DISTANCE
         metrics = metrics.assign(value=metrics["value"].mask(own))
     runs = medians(metrics, _KEYS)
     fits = [i for i in runs if i.method == "least_squares"]
@@ -87,7 +105,7 @@ def trust_lines(
             *_truth(cells),
         ]
         verdicts = _far(identity, runs, reference) + of_run(cells) + of_truth(list(ranks))
-        lines.append(TrustLine(identity.label, verdicts, " ".join(sentences)))
+        lines.append(TrustLine(identity.label, verdicts, " ".join(sentences), identity, cells))
     return lines
 
 
@@ -129,7 +147,7 @@ def _coverage(cells: Cells) -> list[str]:
 
 
 def _error(cells: Cells, unit: str, fit: Cells) -> list[str]:
-    for key in _ERRORS:
+    for key in ERRORS:
         if _known(cells, key):
             text = f"RMSE of the predictive median {_short(cells[key])} {unit}".removesuffix(" -")
             if _known(fit, key):
@@ -161,19 +179,19 @@ def _distance(
     if not known:
         return []
     cells, other = runs[identity], runs[known[0]]
-    between = _short(other[_DISTANCE]) if _known(other, _DISTANCE) else ""
+    between = _short(other[DISTANCE]) if _known(other, DISTANCE) else ""
     if identity.run == reference:
         text = "Its draws are the reference"
         return [
             f"{text}; distance of its other seeds {between} deviations." if between else f"{text}."
         ]
-    if not _known(cells, _DISTANCE):
+    if not _known(cells, DISTANCE):
         return []
     remark = mixing(other)
     remark = f" ({remark})" if remark else ""
     apart = f"other seeds of the reference: {between}" if between else "no other seed of it was run"
     return [
-        f"Distance to the reference, {known[0].label}{remark}: {_short(cells[_DISTANCE])} of its "
+        f"Distance to the reference, {known[0].label}{remark}: {_short(cells[DISTANCE])} of its "
         f"deviations; {apart}."
     ]
 
@@ -182,9 +200,9 @@ def _far(
     identity: Identity, runs: Mapping[Identity, Cells], reference: str | None
 ) -> list[Verdict]:
     known = [cells for other, cells in runs.items() if other.run == reference]
-    if not known or identity.run == reference or not _known(runs[identity], _DISTANCE):
+    if not known or identity.run == reference or not _known(runs[identity], DISTANCE):
         return []
-    return of_distance(runs[identity][_DISTANCE].value, known[0])
+    return of_distance(runs[identity][DISTANCE].value, known[0])
 
 
 def _truth(cells: Cells) -> list[str]:

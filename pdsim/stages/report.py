@@ -18,8 +18,11 @@ from pdsim.metrics.long_format import read_metrics
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.preflight.findings import read_preflight
+from pdsim.report.answer import Stretch, answers
 from pdsim.report.asked import asked_lines
+from pdsim.report.belief import ranked
 from pdsim.report.numbers import (
+    ParameterLine,
     next_prior_text,
     noise_text,
     parameter_lines,
@@ -29,12 +32,13 @@ from pdsim.report.numbers import (
     start_lines,
 )
 from pdsim.report.page import Picture, render
+from pdsim.report.together import TogetherLine, together_lines
 from pdsim.report.trust import agreeing_starts, trust_lines
 from pdsim.runtime.files import read_dataset, write_text
-from pdsim.systems.simulator import build_simulator
+from pdsim.systems.simulator import Simulator, build_simulator
 from pdsim.tables import comparison, paper
-from pdsim.tables.layout import MIXED, holds_out
-from pdsim.tables.verdicts import COVERAGE, RELIABLE_K, of_truth
+from pdsim.tables.layout import MIXED, holds_out, medians, mixing
+from pdsim.tables.verdicts import COVERAGE, RELIABLE_K, of_truth, of_weights
 from pdsim.trajectories import is_test, known_truth, select, window_length
 
 # Draws this many nats below the best, for each parameter, are not those of a Gaussian.
@@ -65,18 +69,40 @@ def write_report(
     truth = known_truth(data, space)
     roots = {path: read_dataset(path).attrs for path in posteriors}
     identities = {identity.run: identity for identity in map(whose, roots.values())}
+    trust = trust_lines(
+        table,
+        unit,
+        reference=options.reference,
+        reference_seed=options.seeds[0],
+        agreeing=agreeing_starts(roots),
+    )
+    before = read_preflight(preflight)
+    vouched = [
+        identity
+        for identity, cells in medians(table, ("r_hat", "pareto_k")).items()
+        if not mixing(cells) and not of_weights(cells)
+    ]
+    first = {whose(root).run: path for path, root in _first_seed(roots, options)}
+    order = [one for one in ranked(trust, options.reference) if one.identity.run in first]
+    best = order[0] if order else None
     context: dict[str, Any] = {
         "title": options.title,
         "description": options.description,
         "notes": options.notes,
-        "trust": trust_lines(
-            table,
-            unit,
+        "answers": answers(
+            system=options.simulator.system,
+            names=space.names,
+            stretches=_stretches(data),
+            lines=trust,
+            best=best,
             reference=options.reference,
-            reference_seed=options.seeds[0],
-            agreeing=agreeing_starts(roots),
+            unit=unit,
+            parameters=_parameters(first[best.identity.run], space, truth) if best else [],
+            together=_together(first[best.identity.run], simulator, truth) if best else [],
+            findings=before.findings,
         ),
-        "preflight": read_preflight(preflight),
+        "trust": trust,
+        "preflight": before,
         "predicted": bool((table["metric"] == COVERAGE).any()),
         "comparison": comparison.build(table, published, unit),
         "tables": _paper_tables(options, table) if holds_out(table) else [],
@@ -101,16 +127,15 @@ def write_report(
                     truth,
                 ),
             }
-            for path, root in roots.items()
-            if options.combinations and root["seed"] == options.seeds[0]
+            for path, root in _first_seed(roots, options)
+            if options.combinations
         ],
         "posteriors": [
             {
                 "label": f"{whose(root).label}, seed {root['seed']}",
-                "lines": parameter_lines(
-                    space, read_draws(path, space), truth, prior_draws(path, space)
-                ),
+                "lines": _parameters(path, space, truth),
                 "compared": prior_draws(path, space) is not None,
+                "together": _together(path, simulator, truth) if whose(root) in vouched else [],
                 "combinations": quantile_lines(path, "combinations"),
                 "single": [
                     line for line in quantile_lines(path, "single") if line.name != "effective"
@@ -121,8 +146,7 @@ def write_report(
                 "summary": _posterior_summary(path, root)
                 + labeling_text(options.exchangeable, space, read_draws(path, space), truth),
             }
-            for path, root in roots.items()
-            if root["seed"] == options.seeds[0]
+            for path, root in _first_seed(roots, options)
         ],
         "provenance": [
             {
@@ -135,6 +159,30 @@ def write_report(
         "data_lines": _data_lines(data),
     }
     write_text(output, render(context, [_picture(path, identities) for path in figures]))
+
+
+def _first_seed(roots: Mapping[str, Mapping[Any, Any]], options: Report) -> list[tuple[str, Any]]:
+    """Posterior files of the first seed, with their attributes."""
+    return [(path, root) for path, root in roots.items() if root["seed"] == options.seeds[0]]
+
+
+def _parameters(path: str, space: ParameterSpace, truth) -> list[ParameterLine]:
+    return parameter_lines(space, read_draws(path, space), truth, prior_draws(path, space))
+
+
+def _together(path: str, simulator: Simulator, truth) -> list[TogetherLine]:
+    space = simulator.space
+    return together_lines(simulator, read_draws(path, space), prior_draws(path, space), truth)
+
+
+def _stretches(data: xr.Dataset) -> list[Stretch]:
+    """What was learned from and held out."""
+    return [
+        Stretch(str(run), (int(length) - 1) * float(data.attrs["frame_time"]), split == "test")
+        for run, length, split in zip(
+            data["run"].values, data["length"].values, data["split"].values, strict=True
+        )
+    ]
 
 
 def _ranks(table: pd.DataFrame, root: Mapping[Any, Any]) -> list[float]:

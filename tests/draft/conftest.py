@@ -3,7 +3,8 @@
 import pytest
 from draft.swings import swing, write_csv
 
-from pdsim.draft.tables import Asked, guess_channels, guess_time, read_tables
+from pdsim.draft.stamps import guess_time
+from pdsim.draft.tables import Asked, guess_channels, read_tables
 from pdsim.recordings import table
 from pdsim.systems.double_pendulum import Options, build
 

@@ -46,6 +46,9 @@ def test_measured_columns_come_before_filtered_and_commanded_ones():
 
 def test_the_systems_names_decide_before_order():
     assert ordered(["elbow", "wrist"], ["wrist_pos", "elbow_pos"]) == ["elbow_pos", "wrist_pos"]
+    assert ordered(["torque_elbow", "torque_wrist"], ["tau_wrist", "tau_elbow"]) == [
+        "tau_elbow", "tau_wrist",
+    ]  # fmt: skip
     assert ordered(["q0", "q1"], ["angle_2", "angle_1"]) == ["angle_1", "angle_2"]
     assert ordered(["q0", "q1"], ["upper", "lower"]) == ["upper", "lower"]
 

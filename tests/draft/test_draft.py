@@ -9,8 +9,10 @@ import yaml
 from draft.swings import BASE, NOISE
 
 from pdsim.cli.main import main
-from pdsim.draft.limits import _inertias, _told_apart, of_double_pendulum
+from pdsim.draft.entries import told_apart
+from pdsim.draft.limits import of_double_pendulum
 from pdsim.draft.matching import motion_of
+from pdsim.draft.robot_limits import _beyond, _inertias
 from pdsim.draft.stretches import choose_stretches, positions_of, slowest_period
 from pdsim.draft.windows import growth
 from pdsim.recordings.smoothing import Smoothing, state_covariance
@@ -44,8 +46,8 @@ def test_columns_that_others_make_up_are_not_told_apart():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 200))
     slopes = np.stack([a, b, a + b, 1e-3 * rng.normal(size=200)], axis=1)
-    assert len(_told_apart(slopes)) == 2
-    assert 3 not in _told_apart(slopes)
+    assert len(told_apart(slopes)) == 2
+    assert 3 not in told_apart(slopes)
 
 
 def test_limits_of_inertias_are_those_of_bodies():
@@ -61,6 +63,12 @@ def test_limits_of_inertias_are_those_of_bodies():
     for label, others in (("xx", (0.04, 0.05)), ("yy", (0.03, 0.05)), ("zz", (0.03, 0.04))):
         assert block[label][0] > abs(others[0] - others[1])
         assert block[label][1] < sum(others)
+
+
+def test_friction_that_a_file_does_not_know_has_limits_around_the_first_guess():
+    entry = {"lower": 5e-6, "upper": 0.05, "unit": "N m s", "scale": "log"}
+    assert _beyond(entry, 0.01) == entry
+    assert _beyond(entry, 0.04) == {**entry, "lower": 2e-5, "upper": 0.2}
 
 
 def frames_of(stretches):

@@ -3,7 +3,8 @@ import pytest
 from draft.swings import NOISE
 
 from pdsim.cli.main import main
-from pdsim.draft.tables import Asked, Named, guess_channels, guess_inputs, guess_time, read_tables
+from pdsim.draft.stamps import guess_time
+from pdsim.draft.tables import Asked, Named, guess_channels, guess_inputs, read_tables
 from pdsim.systems.double_pendulum import Options, build
 
 

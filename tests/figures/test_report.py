@@ -128,13 +128,25 @@ def test_what_was_asked_for_comes_first(trusted, written):
     first, second = (head.index(word) for word in ("reach = link_1 + link_2 [cm]", "share ="))
     assert first < second
     # The draws of the first run that are there have its prior beside them, those of others not.
-    svgd = head[head.index("SVGD, single shooting") :].split("CSVGD")[0]
+    svgd = head[head.index("SVGD, single shooting", first) :].split("CSVGD")[0]
     low, median, high = (
         f"{100 * value:.4g}"
         for value in np.quantile(np.linspace(2.4, 2.6, 24) + 0.9 * SPREAD, [0.05, 0.5, 0.95])
     )
     assert f"{low} {median} {high}" in svgd
     assert "What was asked for" not in written(trusted)
+
+
+def test_the_summary_stands_above_the_verdicts(trusted, written):
+    text = written(trusted)
+    head = text[text.index("In short") : text.index("Whom to trust")]
+    asked, believed, missed, following = (
+        head.index(word) for word in ("Asked 2 par", "To be believed", "How far off", "Next")
+    )
+    assert asked < believed < missed < following
+    assert "No run is to be believed; least is said against SVGD, single shooting" in head
+    assert "misses held-out recordings by 0.2 rad" in head
+    assert "shorter windows (window_count)" in head
 
 
 def test_without_a_test_set_nothing_is_called_held_out(training_only, written):

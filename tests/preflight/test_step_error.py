@@ -59,3 +59,11 @@ def test_roll_outs_that_are_not_finite_are_no_small_error():
         np.array([1e-3]), np.full((1, 1), 0.5),
     )  # fmt: skip
     assert found.ratio == np.inf
+
+
+def test_what_no_step_can_simulate_is_no_error_of_the_step():
+    starts, inputs = np.array([[0.1, 0.0], [np.nan, 0.0], [np.inf, 0.0]]), np.zeros((3, 100, 1))
+    found = step_error(
+        oscillator("rk4", 1), starts, inputs, 0.02, [0], np.array([1e-3]), np.full((1, 1), 0.5)
+    )
+    assert found.error[0] == pytest.approx(error_of("rk4", 1), rel=1e-6)

@@ -3,9 +3,8 @@
 import pandas as pd
 
 from pdsim.config.experiment import load_experiment
-from pdsim.report.summary import _answer, summary
-from pdsim.report.trust import TrustLine
-from pdsim.tables.verdicts import COVERAGE, Verdict, of_coverage
+from pdsim.report.summary import summary
+from pdsim.tables.verdicts import COVERAGE, of_coverage
 
 
 def test_three_lines_of_the_run_that_is_objected_to_least(tiny):
@@ -29,13 +28,3 @@ def test_what_was_asked_for_is_told_first(tiny):
     asked = experiment.model_copy(update={"combinations": {"ratio": "link_1/link_2"}})
     found = summary(asked, tiny)[0]
     assert found.index("ratio ") < found.index("J1_over_G1")
-
-
-def test_what_is_believed_is_what_no_rule_objects_to():
-    def line(*verdicts):
-        return TrustLine("a", list(verdicts), "")
-
-    good, bad = Verdict("calibrated", good=True), Verdict("not mixed")
-    assert _answer(line(good)) == "yes"
-    assert _answer(line(good, bad)) == "no"
-    assert _answer(line(Verdict("not checked on predictions", good=None))) == "not known"

@@ -1,0 +1,72 @@
+"""Options that several verbs share, and how their values are read."""
+
+import argparse
+
+
+def add_experiment(parser: argparse.ArgumentParser) -> None:
+    """The experiment file, of every verb that reads one."""
+    parser.add_argument("experiment", help="an experiment file, as config/experiments/<name>.yaml")
+
+
+def add_simulating(parser: argparse.ArgumentParser) -> None:
+    """Of verbs that simulate."""
+    add_experiment(parser)
+    parser.add_argument(
+        "--fixed-from", metavar="FILE", help="posterior that simulator.fixed_from asks for"
+    )
+
+
+def add_believing(parser: argparse.ArgumentParser) -> None:
+    """Of verbs that simulate and look at the prior."""
+    add_simulating(parser)
+    parser.add_argument(
+        "--prior-from", metavar="FILE", help="posterior that simulator.prior_from asks for"
+    )
+
+
+def add_run(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """A run and a seed."""
+    parser.add_argument(
+        "--run", required=required, help="name of a run; default names: <method>_<shooting>"
+    )
+    parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (default 0)")
+
+
+def seed(text: str) -> int:
+    """Read a seed."""
+    if not text.isdigit() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"a whole number from 0 to {2**32 - 1}, not {text!r}")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """Read a whole number above 0."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number from 1, not {text!r}")
+    return int(text)
+
+
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """The budget."""
+    parser.add_argument("--budget", default="paper", help="quick or paper (default)")
+
+
+def add_raw(parser: argparse.ArgumentParser) -> None:
+    """Where raw runs are."""
+    parser.add_argument(
+        "--raw", metavar="FOLDER", help="where the raw runs are (default: beside the experiment)"
+    )
+
+
+def add_files(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Files that must be named."""
+    for name in names:
+        parser.add_argument(f"--{name}", required=True, metavar="FILE")
+
+
+def named(text: str) -> tuple[str, str]:
+    """Read ``NAME=COLUMN``."""
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"NAME=COLUMN or NAME=COLUMN:UNIT, not {text!r}")
+    return name, value

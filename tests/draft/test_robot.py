@@ -1,0 +1,80 @@
+"""A draft for a robot from its URDF file: two arms side by side, each moved by its own motor."""
+
+import numpy as np
+import pytest
+import yaml
+from scipy.integrate import solve_ivp
+
+from pdsim.cli.main import main
+
+TIME = np.arange(0.0, 3.0, 0.01)
+# Of each arm: mass [kg], centre of mass below the joint [m], inertia about it [kg m^2], damping.
+ARMS = {"left": (0.5, 0.2, 0.004, 0.02), "right": (0.8, 0.15, 0.006, 0.03)}
+FILE_DAMPING = 0.001
+
+
+def urdf():
+    bodies = "".join(
+        f"""<link name="{name}_arm"><inertial><origin xyz="0 0 {-reach}"/><mass value="{mass}"/>
+        <inertia ixx="{inertia}" iyy="{inertia}" izz="{inertia}" ixy="0" ixz="0" iyz="0"/>
+        </inertial></link><joint name="{name}" type="continuous"><parent link="base"/>
+        <child link="{name}_arm"/><axis xyz="0 1 0"/><dynamics damping="{FILE_DAMPING}"/></joint>"""
+        for name, (mass, reach, inertia, _) in ARMS.items()
+    )
+    return f'<robot name="two_arms"><link name="base"/>{bodies}</robot>'
+
+
+def torque(name, time, phase):
+    return 0.5 * np.sin((3.0 if name == "left" else 4.3) * time + phase)
+
+
+def moved(name, start, phase):
+    """Angle of one arm under its torque, 0 hanging [rad]."""
+    mass, reach, inertia, damping = ARMS[name]
+
+    def rates(t, x):
+        push = torque(name, t, phase) - damping * x[1] - 9.81 * mass * reach * np.sin(x[0])
+        return [x[1], push / (inertia + mass * reach**2)]
+
+    exact = solve_ivp(rates, (0, TIME[-1]), [start, 0], t_eval=TIME, rtol=1e-8, atol=1e-9)
+    return exact.y[0]
+
+
+def test_joints_and_torques_are_matched_by_their_names(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    (tmp_path / "arms.urdf").write_text(urdf())
+    for number, start in enumerate((0.6, -0.4)):
+        columns = {"t": TIME}
+        # In another order than the file's, and in degrees.
+        for name in ("right", "left"):
+            angle = np.degrees(moved(name, start, number)) + 0.01 * rng.normal(size=len(TIME))
+            columns[f"{name}_deg"] = angle
+        for name in ("right", "left"):
+            columns[f"tau_{name}"] = torque(name, TIME, number)
+        rows = np.stack(list(columns.values()), axis=1)
+        text = "\n".join(",".join(f"{value:.7g}" for value in row) for row in rows)
+        (tmp_path / f"swing_{number}.csv").write_text(f"{','.join(columns)}\n{text}\n")
+    tables = [str(path) for path in sorted(tmp_path.glob("*.csv"))]
+    output = tmp_path / "mine.yaml"
+    arguments = ["--model", str(tmp_path / "arms.urdf"), "--output", str(output)]
+    assert main(["new", *tables, *arguments]) == 0
+    assert main(["check", str(output)]) == 0
+    values = yaml.safe_load(output.read_text())
+    assert values["simulator"]["system"] == "articulated"
+    assert values["simulator"]["options"] == {"model": "arms.urdf", "actuation": "torque"}
+    recording = values["recording"]
+    assert recording["channels"] == {
+        name: {"column": f"{name}_deg", "unit": "deg"} for name in ("left", "right")
+    }
+    assert recording["inputs"] == {
+        f"torque_{name}": {"column": f"tau_{name}", "unit": "N m"} for name in ("left", "right")
+    }
+    assert "torque_left: column 'tau_left' in N m" in capsys.readouterr().out
+    sought = values["simulator"]["parameters"]
+    for name, (*_, damping) in ARMS.items():
+        # The file is wrong by a factor of twenty and more.
+        entry = sought[f"{name}_damping"]
+        assert entry["sets"] == [f"joint/{name}/damping"]
+        assert entry["lower"] < damping < entry["upper"]
+    for entry in sought.values():
+        assert entry["upper"] == pytest.approx(float(f"{entry['upper']:.3g}"), rel=1e-12)
