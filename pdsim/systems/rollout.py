@@ -147,9 +147,22 @@ def over_windows(function: Callable) -> Callable:
         The same of arrays: the first two with (particle, recording, window) in front, inputs and
         data (frame, recording, window), first_time (window,); results as the first two.
     """
-    windows = jax.vmap(function, in_axes=(0, 0, 1, 1, 0))
-    recordings = jax.vmap(windows, in_axes=(0, 0, 1, 1, None))
-    return jax.vmap(recordings, in_axes=(0, 0, None, None, None))
+    # Particles innermost: they share the recordings, so a compiled loop along them reads one
+    # number of a recording; along windows, of which there are few, it would read others each time.
+    particles = jax.vmap(function, in_axes=(0, 0, None, None, None))
+    recordings = jax.vmap(particles, in_axes=(0, 0, 1, 1, None))
+    windows = jax.vmap(recordings, in_axes=(0, 0, 2, 2, 0))
+
+    def batched(prepared, start, inputs, data, first_time):
+        turned = jax.tree.map(_turned, (prepared, start))
+        return jax.tree.map(_turned, windows(*turned, inputs, data, first_time))
+
+    return batched
+
+
+def _turned(x: jax.Array) -> jax.Array:
+    """Turn (particle, recording, window, …) into (window, recording, particle, …), and back."""
+    return jnp.swapaxes(x, 0, 2)
 
 
 def tangents(
