@@ -3,10 +3,10 @@
     python benchmarks/floor.py
 
 In one process and in turns: the log likelihood of 400 steps in C (``floor.c``, compiled here,
-polynomial or vector sines, whichever is faster), ours, its gradient, the tangents of all parameters,
-and the same mechanism in MuJoCo and, where it is installed, MJX. C and MuJoCo are checked against
-our values before anything is timed. Each turn gives one ratio; the table has the least, the median
-and the largest over turns, and ``results/benchmarks/floor.json`` has them all.
+polynomial or vector sines, whichever is faster), ours, its gradient, the tangents of all
+parameters, and the same mechanism in MuJoCo and, where it is installed, MJX. C and MuJoCo are
+checked against our values before anything is timed. Each turn gives one ratio; the table has the
+least, the median and the largest over turns, and ``results/benchmarks/floor.json`` has them all.
 
 Times are the processor's, of all threads of this process, so that other jobs of the machine count
 little; seconds by the clock stand beside them in the file.
