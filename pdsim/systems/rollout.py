@@ -90,6 +90,7 @@ def squared_error(
     substeps: int = 1,
     first_time: float | jax.Array = 0.0,
     active: jax.Array | None = None,
+    segment: int | None = None,
 ) -> tuple[jax.Array, State]:
     """Sum of squared residuals against a recording, without storing the roll-out.
 
@@ -97,6 +98,8 @@ def squared_error(
         prepared, start, inputs, frame_time, substeps, first_time, active: as in ``rollout``.
         observed: one pair ``(target, inverse)`` of (frames,) arrays per channel: the observation
             and one over its standard deviation, which is zero where nothing was observed.
+        segment: frames between two states that a gradient keeps; it simulates those between again.
+            None: it keeps what it needs of every frame.
 
     Returns:
         ``(sum, end)``: Σ_t Σ_channel ((x_sim − x_obs)/σ)², and the end state.
@@ -114,7 +117,19 @@ def squared_error(
     zero = jnp.zeros((), jnp.result_type(*jax.tree.leaves(start)))
     times = _times(first_time, count, frame_time, start)
     frames = ((inputs, times, active), observed)
-    (end, total), _ = jax.lax.scan(advance, (start, zero), frames)
+    if segment is None or segment >= count:
+        (end, total), _ = jax.lax.scan(advance, (start, zero), frames)
+        return total, end
+
+    @jax.checkpoint
+    def stretch(carry, frames):
+        return jax.lax.scan(advance, carry, frames)
+
+    whole = count // segment * segment
+    parts = jax.tree.map(lambda x: x[:whole].reshape(-1, segment, *x.shape[1:]), frames)
+    carry, _ = jax.lax.scan(stretch, (start, zero), parts)
+    rest = jax.tree.map(lambda x: x[whole:], frames)
+    (end, total), _ = jax.lax.scan(advance, carry, rest)
     return total, end
 
 
