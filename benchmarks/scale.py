@@ -155,7 +155,9 @@ def draw(records):
             axis.set_xlabel(size)
             axis.set_xticks(SIZES[size][:: 2 if len(SIZES[size]) > 5 else 1])
             axis.set_xticks([], minor=True)
-            axis.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x < 1e4 else f"{x:.0e}")
+            axis.xaxis.set_major_formatter(
+                lambda x, _: f"{x:,.0f}" if x < 1e4 else f"{x / 1e3:.0f}k"
+            )
     axes[0, 0].set_ylabel("time of a particle-step [ns]")
     axes[1, 0].set_ylabel("memory [MB]")
     figure.legend(handles.values(), handles, loc="outside upper center", ncols=len(handles))
