@@ -37,7 +37,7 @@ from pdsim.trajectories import inputs_of, window_length, windows
 
 # State variables of all frames of which a gradient keeps what it needs, some three numbers each:
 # beyond it memory takes longer than simulating again.
-_CACHED = 600_000
+_CACHED = 3_000_000
 
 
 @partial(
