@@ -25,8 +25,14 @@ OUTPUT = Path("results/benchmarks/pendulum.json")
 EULER, RK4 = "semi_implicit_euler", "rk4"
 
 
-def build(dtype, particles, windows, integrator=EULER):
-    """Return compiled forward and gradient functions and their arguments."""
+def build(
+    dtype, particles, windows, integrator=EULER, *, steps=STEPS, trajectories=1, parameters=None
+):
+    """Return compiled forward and gradient functions and their arguments.
+
+    Args:
+        parameters: how many of the experiment's are estimated; None: all.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -39,12 +45,16 @@ def build(dtype, particles, windows, integrator=EULER):
 
     rng = np.random.default_rng(0)
     config = load_experiment(EXPERIMENT).simulator
-    simulator = build_simulator(config.model_copy(update={"integrator": integrator, "substeps": 1}))
-    recorded = rng.normal(size=(STEPS + 1, 4))
-    recording = unsmoothed("0", 1 / 500, recorded, np.zeros((STEPS + 1, 0)), 4)
-    data = trajectory_set(simulator.system, [recording], ["train"], {})
+    kept = dict(list(config.parameters.items())[:parameters])
+    changed = {"integrator": integrator, "substeps": 1, "parameters": kept}
+    simulator = build_simulator(config.model_copy(update=changed))
+    recordings = [
+        unsmoothed(str(i), 1 / 500, rng.normal(size=(steps + 1, 4)), np.zeros((steps + 1, 0)), 4)
+        for i in range(trajectories)
+    ]
+    data = trajectory_set(simulator.system, recordings, ["train"] * trajectories, {})
     data["states"][:] = data["observed"].values
-    data["start"][:] = recorded[0]
+    data["start"][:] = data["observed"].values[:, 0]
     problem = shooting_problem(
         simulator, data, np.ones(4), window_count=windows, combination="sum", dtype=dtype
     )

@@ -116,6 +116,7 @@ def test_the_system_of_the_document_is_one(monkeypatch):
 
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning(tmp_path):
+    """Sphinx finds every page, link and docstring, and each command is in the reference."""
     pytest.importorskip("sphinx")
     pytest.importorskip("furo")
     pytest.importorskip("myst_parser")

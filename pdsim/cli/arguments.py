@@ -13,6 +13,7 @@ from pdsim.cli.options import (
     add_simulating,
     named,
     positive,
+    positive,
     seed,
 )
 
@@ -258,7 +259,7 @@ def parser() -> argparse.ArgumentParser:
     add_files(p, "trajectories", "output")
     p.add_argument(
         "--cores",
-        type=_positive,
+        type=positive,
         default=1,
         help="split particles and chains among so many cores (default 1)",
     )

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 # Settings that say how many points an iteration evaluates at least.
 _COUNTS = ("chain_count", "start_count")
-# Bytes of a number in float64.
-_NUMBER = 8
+# Bytes of a number in arithmetic, and of its copy for the file.
+_NUMBER, _WRITTEN = {"float64": 8, "float32": 4}, 4
 
 
 def check_work(experiment: "ExperimentConfig") -> None:
@@ -35,17 +35,19 @@ def check_work(experiment: "ExperimentConfig") -> None:
 
 
 def rollout_bytes(experiment: "ExperimentConfig", particle_count: int) -> int:
-    """Memory of the roll-outs of every draw from every recording, in float64 [bytes].
+    """Memory of the roll-outs of every draw from every recording [bytes].
 
-    ``pdsim simulate`` holds as much at once, so it is a lower bound; 0 where the lengths of the
-    recordings are not known before they are read.
+    ``pdsim simulate`` holds them and the copy it writes; what it needs beyond them does not grow
+    with draws (``pdsim.systems.ensemble``). 0 where the lengths of the recordings are not known
+    before they are read.
     """
     windows = experiment.recording.resolve(None, 1.0)
     if not windows:
         return 0
     longest = max(window.last - window.first for window in windows)
     channels = len(experiment.system().channels)
-    return particle_count * len(windows) * longest * channels * _NUMBER
+    number = _NUMBER[experiment.precision] + _WRITTEN
+    return particle_count * len(windows) * longest * channels * number
 
 
 def check_memory(experiment: "ExperimentConfig", budget: str = "") -> None:

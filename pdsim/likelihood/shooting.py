@@ -5,6 +5,7 @@ last frame it predicts is the frame at which the next window starts. Where a sho
 no frames left, the windows beyond its end see nothing and have no defects.
 """
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,6 +35,10 @@ from pdsim.systems.rollout import (
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import System
 from pdsim.trajectories import inputs_of, window_length, windows
+
+# State variables of all frames of which a gradient keeps what it needs, some three numbers each:
+# beyond it memory takes longer than simulating again.
+_CACHED = 3_000_000
 
 
 @partial(
@@ -120,6 +125,8 @@ class ShootingProblem:
             system, self.space.system_parameters, position.parameters, start.shape[1:3]
         )
 
+        segment = self._segment(len(start))
+
         def window(prepared, start, inputs, seen, first_time):
             observed, active = seen
             error, end = squared_error(
@@ -130,6 +137,7 @@ class ShootingProblem:
                 observed,
                 first_time=first_time,
                 active=active,
+                segment=segment,
                 **self._grid,
             )
             return error, system.pack(end)
@@ -208,6 +216,16 @@ class ShootingProblem:
     @property
     def _grid(self) -> dict[str, Any]:
         return {"frame_time": self.frame_time, "substeps": self.simulator.substeps}
+
+    def _segment(self, particles: int) -> int | None:
+        """Frames between the states that a gradient keeps; None where all fit in a cache.
+
+        √frames keeps the fewest numbers.
+        """
+        frames = self.targets[0].size
+        if particles * frames * self.first_start.shape[-1] <= _CACHED:
+            return None
+        return math.isqrt(len(self.targets[0]))
 
     def _starts(self, position: Position) -> jax.Array:
         """Scaled start states of all windows, (particle, trajectory, window, state)."""

@@ -8,7 +8,10 @@ import numpy as np
 
 from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator
-from pdsim.trajectories import prolonged
+
+# Numbers that one call of a compiled program returns at most: 128 MB in float64, of which XLA holds
+# about two copies.
+_CHUNK = 2**24
 
 
 @partial(jax.jit, static_argnames=("simulator", "frames", "frame_time"))
@@ -48,8 +51,24 @@ def simulate_each(
         frame_time: [s].
         precision: "float64" or "float32".
     """
-    arrays = (np.asarray(x, precision) for x in (coordinates, starts, inputs))
-    return np.asarray(_roll(simulator, *arrays, inputs.shape[1], frame_time))
+    count, frames, _ = inputs.shape
+    found = np.empty((count, frames, len(simulator.system.channels)), precision)
+    _fill(found, simulator, (coordinates, starts, inputs), frame_time)
+    return found
+
+
+def _fill(found: np.ndarray, simulator: Simulator, arrays: tuple, frame_time: float) -> None:
+    """Write roll-outs, (n, frame, channel), chunk by chunk: memory beyond them does not grow."""
+    count, frames, channels = found.shape
+    # Even shares, so that the last one has few copies.
+    parts = -(-count // max(_CHUNK // max(frames * channels, 1), 1))
+    size = -(-count // max(parts, 1))
+    for begin in range(0, count, max(size, 1)):
+        # The last chunk is filled up with copies: one shape is one compiled program.
+        rows = np.minimum(np.arange(begin, begin + size), count - 1)
+        some = (np.asarray(x[rows], found.dtype) for x in arrays)
+        part = np.asarray(_roll(simulator, *some, frames, frame_time))
+        found[begin : begin + size] = part[: count - begin]
 
 
 def roll_out(
@@ -77,22 +96,12 @@ def roll_out(
     def copies(x: np.ndarray) -> np.ndarray:
         return np.broadcast_to(x, (count, *x.shape))
 
-    return np.stack(
-        [
-            prolonged(
-                simulate_each(
-                    simulator,
-                    coordinates,
-                    copies(start),
-                    copies(drive[:end]),
-                    frame_time=frame_time,
-                    precision=precision,
-                ),
-                most,
-            )
-            for start, drive, end in zip(starts, inputs, wanted, strict=True)
-        ]
-    )
+    found = np.empty((len(starts), count, most, len(simulator.system.channels)), precision)
+    for number, (start, drive, end) in enumerate(zip(starts, inputs, wanted, strict=True)):
+        shown = found[number, :, :end]
+        _fill(shown, simulator, (coordinates, copies(start), copies(drive[:end])), frame_time)
+        found[number, :, end:] = shown[:, -1:]
+    return found
 
 
 def first_frame(simulator: Simulator, coordinates: np.ndarray, starts: np.ndarray) -> np.ndarray:

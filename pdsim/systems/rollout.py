@@ -96,6 +96,7 @@ def squared_error(
     substeps: int = 1,
     first_time: float | jax.Array = 0.0,
     active: jax.Array | None = None,
+    segment: int | None = None,
 ) -> tuple[jax.Array, State]:
     """Sum of squared residuals against a recording, without storing the roll-out.
 
@@ -103,6 +104,8 @@ def squared_error(
         prepared, start, inputs, frame_time, substeps, first_time, active: as in ``rollout``.
         observed: one pair ``(target, inverse)`` of (frames,) arrays per channel: the observation
             and one over its standard deviation, which is zero where nothing was observed.
+        segment: frames between two states that a gradient keeps; it simulates those between again.
+            None: it keeps what it needs of every frame.
 
     Returns:
         ``(sum, end)``: Σ_t Σ_channel ((x_sim − x_obs)/σ)², and the end state.
@@ -122,11 +125,23 @@ def squared_error(
     count = observed[0][0].shape[0]
     zero = jnp.zeros((), jnp.result_type(*jax.tree.leaves(start)))
     times = _times(first_time, count, frame_time, start)
-    # The start itself is not compared.
-    before = jax.tree.map(lambda x: jnp.concatenate([jnp.zeros_like(x[:1]), x[:-1]]), observed)
     if system.recomputes:
         advance = jax.checkpoint(advance, prevent_cse=False)
-    (end, total), _ = jax.lax.scan(advance, (start, zero), ((inputs, times, active), before))
+    # The start itself is not compared.
+    before = jax.tree.map(lambda x: jnp.concatenate([jnp.zeros_like(x[:1]), x[:-1]]), observed)
+    frames = ((inputs, times, active), before)
+    carry = (start, zero)
+    if segment is not None and segment < count:
+
+        @jax.checkpoint
+        def stretch(carry, frames):
+            return jax.lax.scan(advance, carry, frames)
+
+        whole = count // segment * segment
+        parts = jax.tree.map(lambda x: x[:whole].reshape(-1, segment, *x.shape[1:]), frames)
+        carry, _ = jax.lax.scan(stretch, carry, parts)
+        frames = jax.tree.map(lambda x: x[whole:], frames)
+    (end, total), _ = jax.lax.scan(advance, carry, frames)
     return total + error(end, jax.tree.map(lambda x: x[-1], observed)), end
 
 
@@ -159,9 +174,22 @@ def over_windows(function: Callable) -> Callable:
         The same of arrays: the first two with (particle, recording, window) in front, inputs and
         data (frame, recording, window), first_time (window,); results as the first two.
     """
-    windows = jax.vmap(function, in_axes=(0, 0, 1, 1, 0))
-    recordings = jax.vmap(windows, in_axes=(0, 0, 1, 1, None))
-    return jax.vmap(recordings, in_axes=(0, 0, None, None, None))
+    # Particles innermost: they share the recordings, so a compiled loop along them reads one
+    # number of a recording; along windows, of which there are few, it would read others each time.
+    particles = jax.vmap(function, in_axes=(0, 0, None, None, None))
+    recordings = jax.vmap(particles, in_axes=(0, 0, 1, 1, None))
+    windows = jax.vmap(recordings, in_axes=(0, 0, 2, 2, 0))
+
+    def batched(prepared, start, inputs, data, first_time):
+        turned = jax.tree.map(_turned, (prepared, start))
+        return jax.tree.map(_turned, windows(*turned, inputs, data, first_time))
+
+    return batched
+
+
+def _turned(x: jax.Array) -> jax.Array:
+    """Turn (particle, recording, window, …) into (window, recording, particle, …), and back."""
+    return jnp.swapaxes(x, 0, 2)
 
 
 def tangents(

@@ -128,6 +128,7 @@ def started(command, began, *, ignored=False):
 
 @pytest.mark.slow
 def test_from_tables_to_three_lines_from_another_folder(root, tmp_path, monkeypatch, capfd):
+    """`pdsim new` and `fit` from two tables to a posterior and a report, away from the checkout."""
     for letter, start in (("a", (1.2, 0.4)), ("b", (-1.0, 0.8))):
         write_csv(tmp_path / f"{letter}.csv", swing(start, 800, ord(letter)))
     monkeypatch.chdir(tmp_path)

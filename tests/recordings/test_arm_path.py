@@ -103,6 +103,7 @@ def test_masses_and_biases_are_the_arms_and_vanish_where_none_are_asked_for():
 
 @pytest.mark.slow
 def test_torques_are_recorded_with_the_bias_that_is_told_as_true(tmp_path):
+    """Only the arm's torques carry a bias, of the size that the recording gives as its truth."""
     short = {"frame_count": 21, "links": 6, "train": [{"run": 0, "frames": [0, 21]}]}
     system = build(Options(links=6))
     found = []

@@ -104,6 +104,7 @@ def content(path: Path, groups) -> dict[str, xr.Dataset]:
 def test_random_kills_lose_a_chunk_at_most(
     victim, longer, tmp_path, job, groups, partial, record_property
 ):
+    """Every job that saves its state goes on after kill -9 and ends with the same result."""
     verb, *options = [str(longer.parent / a) if a.endswith(".nc") else a for a in job]
     output, checkpoint, log = tmp_path / "result.nc", tmp_path / partial, tmp_path / "log"
     arguments = [verb, str(longer), *options, "--budget", "quick", "--output", str(output)]

@@ -72,6 +72,7 @@ def pdsim(verb, *arguments, code=0):
 
 @pytest.mark.slow
 def test_the_second_phase_starts_from_the_posterior_of_the_first(folder):
+    """Values fixed from another experiment's posterior are those of its best draw, and required."""
     files = ("--trajectories", folder / "trajectories.nc", "--run", "emcee_single")
     first, second = folder / "first.nc", folder / "second.nc"
     pdsim("infer", folder / "first.yaml", "--budget", "quick", *files, "--output", first)

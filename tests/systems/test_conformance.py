@@ -175,6 +175,7 @@ def moved_roll_outs(system: System) -> tuple[np.ndarray, np.ndarray]:
 
 @every_system
 def test_names_units_and_kinds_are_complete(system):
+    """What a system says of itself is enough for files, figures and units."""
     assert system.name in registry.NAMES["systems"]
     for quantities in (system.state, system.channels, system.inputs):
         names = [quantity.name for quantity in quantities]
@@ -194,6 +195,7 @@ def test_names_units_and_kinds_are_complete(system):
 
 @every_system
 def test_second_order_states_are_positions_and_their_rates(system):
+    """Semi-implicit Euler and smoothing rely on it."""
     if not getattr(system, "second_order", False):
         pytest.skip("not a state of positions and their rates")
     half = len(system.state) // 2
@@ -209,6 +211,7 @@ def test_second_order_states_are_positions_and_their_rates(system):
 
 @every_system
 def test_a_state_survives_its_vector(system):
+    """Shooting variables are vectors, steps work on states."""
     vector = sample(system).start
     assert vector.shape == (len(system.state),)
     np.testing.assert_array_equal(system.pack(system.unpack(vector)), vector)
@@ -216,6 +219,7 @@ def test_a_state_survives_its_vector(system):
 
 @every_system
 def test_a_state_differs_from_others_and_not_from_itself(system):
+    """Defects of shooting are such differences."""
     a, b = sample(system).start, sample(system, 1).start
     np.testing.assert_array_equal(system.difference(a, a), np.zeros(len(system.state)))
     assert np.all(system.difference(a, b) != 0)
@@ -224,6 +228,7 @@ def test_a_state_differs_from_others_and_not_from_itself(system):
 
 @every_system
 def test_equality_and_hash_are_by_content(system):
+    """Equal systems share compiled programs, others never."""
     plain = build(system.name, {})
     others = [build(system.name, options) for options in ({}, *OPTIONS.get(system.name, ()))]
     if isinstance(system, ContinuousSystem):
@@ -238,6 +243,7 @@ def test_equality_and_hash_are_by_content(system):
 
 @every_system
 def test_combinations_are_finite_and_have_units(system):
+    """What the motion identifies goes into files and tables."""
     values_and_units = system.combinations(
         dict(zip(system.parameters, values(system), strict=True))
     )
@@ -280,6 +286,7 @@ def test_reverse_mode_is_that_of_finite_differences(system):
 
 @every_system
 def test_forward_mode_is_reverse_mode(system):
+    """Tangents and gradients are those of one function."""
     point = sample(system)
     forward = jit(jax.jacfwd(lambda point: cost(system.forward_mode(), point)))(point)
     for a, b in zip(
@@ -303,6 +310,7 @@ def test_every_parameter_start_variable_and_input_acts(system):
 
 @every_system
 def test_an_input_acts_from_its_frame_to_the_next(system):
+    """Inputs are held during a frame, neither early nor late."""
     if not system.inputs:
         pytest.skip("no inputs")
     point = sample(system)
@@ -316,6 +324,7 @@ def test_an_input_acts_from_its_frame_to_the_next(system):
 
 @every_system
 def test_float32_stays_float32(system):
+    """A constant of another type would double memory unseen."""
     point = sample(system, dtype="float32")
     shapes = jax.eval_shape(lambda point: roll(system, point, FIRST_TIME, FRAMES), point)
     assert {leaf.dtype for leaf in jax.tree.leaves(shapes)} == {np.dtype("float32")}

@@ -338,6 +338,31 @@ def test_squared_error_is_that_of_the_roll_out():
     np.testing.assert_allclose(end, states[:, :, -1], rtol=1e-12)
 
 
+@pytest.mark.parametrize("segment", [1, 4, 12, 40])
+def test_a_gradient_that_keeps_few_states_is_the_same(segment):
+    """Segments that divide the frames, that leave some over, and one that is longer than all."""
+    rng = np.random.default_rng(0)
+    starts, observed = jnp.asarray(rng.normal(size=(6, 4))), rng.normal(size=(6, 4, 25))
+
+    def gradient(segment):
+        def error(scale, start, observed):
+            k = FREE.prepare(CROOKED)
+            k = k._replace(J1=scale * k.J1)
+            targets = tuple((target, jnp.ones(25)) for target in observed)
+            total, end = squared_error(
+                FREE, k, FREE.unpack(start), (), targets, frame_time=1 / 500, segment=segment
+            )
+            return total + FREE.pack(end).sum()
+
+        slopes = jax.jit(jax.vmap(jax.value_and_grad(error, argnums=(0, 1))))
+        return slopes(jnp.ones(6), starts, observed)
+
+    for found, expected in zip(
+        jax.tree.leaves(gradient(segment)), jax.tree.leaves(gradient(None)), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
 def test_rk4_at_2_ms_is_worth_far_more_than_euler_at_half_a_millisecond():
     """The real pendulum, let go at full energy; largest error of an angle within a time.
 

@@ -65,6 +65,7 @@ class PlanarProblem:
 
 @pytest.mark.slow
 def test_steepest_descent_finds_the_stiffnesses_of_the_planar_loop():
+    """A constrained integrator, its adjoint and the estimator find two stiffnesses to 1 %."""
     space = ParameterSpace(
         tuple(Parameter(name, 0.1, 2.0, "N m/rad") for name in ("first", "second"))
     )

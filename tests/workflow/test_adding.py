@@ -173,6 +173,7 @@ def add(project):
 
 
 def test_an_estimator_is_one_file_and_one_line(project, add, tmp_path):
+    """A new estimator runs in the pipeline and reruns nothing of the others."""
     add("inference", ESTIMATOR)
     assert project.planned() == {}
     restore = project.change(
@@ -199,6 +200,7 @@ def test_an_estimator_is_one_file_and_one_line(project, add, tmp_path):
 
 
 def test_a_system_is_one_file_and_one_line(project, add):
+    """A new system runs in the pipeline and reruns nothing of the others."""
     add("systems", SYSTEM)
     assert project.planned() == {}
     check = (
@@ -212,6 +214,7 @@ def test_a_system_is_one_file_and_one_line(project, add):
 
 
 def test_a_metric_is_one_file_and_one_line(project, add, tmp_path):
+    """A new metric is scored, and reruns scores and what is made of them, but no inference."""
     add("metrics", METRIC)
     # No posterior, no roll-out and no figure is made again; the scores, tables and report are.
     assert set(project.planned()) == {"evaluate", "gather", "table", "write_report"}
@@ -228,6 +231,7 @@ def test_a_metric_is_one_file_and_one_line(project, add, tmp_path):
 
 
 def test_a_figure_is_one_file_and_one_line(project, add, tmp_path):
+    """A new figure is drawn, and reruns itself and the report alone."""
     add("figures", FIGURE)
     assert project.planned() == {"plot_made_up": 1, "write_report": 1}
     python(

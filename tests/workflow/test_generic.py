@@ -57,6 +57,7 @@ def pbs(project, tmp_path, monkeypatch):
 
 
 def test_jobs_are_submitted_and_a_lost_one_again_with_more(project, pbs):
+    """The profile for any batch system asks for what a rule needs, and twice that on a retry."""
     (pbs / FORGOTTEN).touch()
     result = project.snakemake(*OPTIONS)
     assert (project.folder / TARGET).exists()
@@ -70,6 +71,7 @@ def test_jobs_are_submitted_and_a_lost_one_again_with_more(project, pbs):
 
 
 def test_ctrl_c_cancels_jobs(project, pbs):
+    """Ctrl-C takes submitted jobs off the batch system's queue."""
     # While Snakemake asks after its jobs it would cancel none: it asks at once, and 20 s later.
     with project.running(*OPTIONS, "--seconds-between-status-checks", "20") as process:
         project.wait_until((pbs / "1.asked").exists, process)

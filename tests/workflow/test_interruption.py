@@ -13,6 +13,7 @@ RUN = "csvgd_multiple/seed0"
 
 
 def test_a_killed_inference_resumes_and_ends_as_if_undisturbed(project):
+    """After kill -9 of a workflow a rerun goes on from the checkpoint, to the same numbers."""
     folder = project.folder / "results/long/tiny" / RUN
     target = f"results/long/tiny/{RUN}/posterior.nc"
     arguments = (target, "--config", "budget=long")
@@ -48,6 +49,7 @@ def test_a_file_cut_short_by_a_kill_is_not_taken_for_whole(project):
 
 
 def test_a_broken_result_is_named_by_the_next_stage(project):
+    """Half a NetCDF file ends the next job with one line that names it."""
     run = Path("results/quick/tiny/svgd_single/seed0")
     posterior = project.folder / run / "posterior.nc"
     whole = posterior.read_bytes()

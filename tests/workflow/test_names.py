@@ -18,6 +18,7 @@ def nothing_executed(project):
 
 @pytest.mark.parametrize("name", ["a;touch x", TOUCH, "-x", "a b"])
 def test_an_experiment_file_without_a_valid_name_is_refused(project, tmp_path, name):
+    """A file's name cannot carry a command into a shell."""
     path = tmp_path / f"{name}.yaml"
     shutil.copy(project.folder / "config/experiments/tiny.yaml", path)
     result = project.snakemake("--config", f"experiment={path}", check=False)
@@ -40,6 +41,7 @@ def test_an_experiment_file_without_a_valid_name_is_refused(project, tmp_path, n
     ids=["budget", "experiment", "group", "template"],
 )
 def test_the_workflow_s_config_is_checked_before_it_is_read(project, lines):
+    """Snakemake's own templates and names of groups cannot carry a command either."""
     config = project.folder / "config/config.yaml"
     before = config.read_text()
     config.write_text(lines)
@@ -56,6 +58,7 @@ def test_the_workflow_s_config_is_checked_before_it_is_read(project, lines):
 
 
 def test_an_experiment_called_like_a_rule_is_refused_by_name(project, tmp_path):
+    """An experiment's group and a rule of one name would be taken for each other."""
     shutil.copy(project.folder / "config/experiments/tiny.yaml", tmp_path / "infer.yaml")
     result = project.snakemake("--config", f"experiment={tmp_path}/infer.yaml", check=False)
     assert result.returncode != 0
@@ -63,6 +66,7 @@ def test_an_experiment_called_like_a_rule_is_refused_by_name(project, tmp_path):
 
 
 def test_a_budget_on_the_command_line_is_no_command(project):
+    """What is overridden on the command line is checked as what stands in a file."""
     result = project.snakemake("tiny", "--config", f"budget={TOUCH}", check=False)
     assert result.returncode != 0
     assert "a name holds letters, digits" in result.stdout + result.stderr

@@ -47,6 +47,7 @@ def jobs(project, *targets):
 
 
 def test_the_posterior_is_an_input_wherever_the_prior_counts(project):
+    """Jobs wait for the experiment whose posterior is their prior, and only those that need it."""
     targets = [
         f"results/quick/second/{name}"
         for name in ("report.html", "tuning.csv", "tables/calibration.csv")
@@ -61,6 +62,7 @@ def test_the_posterior_is_an_input_wherever_the_prior_counts(project):
 
 
 def test_an_experiment_that_is_not_run_is_named(project):
+    """A prior from an experiment outside the group is refused with what to do."""
     write_groups(project, ["second"])
     result = project.snakemake("both", "--dry-run", check=False)
     assert result.returncode != 0

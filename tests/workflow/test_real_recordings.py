@@ -8,6 +8,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_quick_calibrated_pendulum(project, ibm_dir):
+    """Every stage together on the IBM double pendulum, scores and report included."""
     folder = project.folder / "config"
     values = yaml.safe_load((folder / "experiments/ibm_calibrated.yaml").read_text())
     kept = (("emcee", "single"), ("csvgd", "multiple"))

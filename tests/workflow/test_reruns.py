@@ -23,6 +23,7 @@ AFTER_INFERENCE |= PLOTS - {"plot_landscape"}
 
 
 def test_everything_asked_for_is_there(project):
+    """One run of the workflow makes every kind of file that it promises."""
     results = project.folder / "results/quick/tiny"
     for name in (
         "report.html",
@@ -44,6 +45,7 @@ def test_everything_asked_for_is_there(project):
 
 
 def test_jobs_write_their_outputs_logs_and_benchmarks_alone(project):
+    """No job leaves files that no rule declares, in the results or anywhere else."""
     table = project.snakemake("tiny", "--summary").stdout.splitlines()
     declared = {project.folder / line.split("\t")[0] for line in table[1:]}
     assert len(declared) > 20
@@ -62,6 +64,7 @@ def test_jobs_write_their_outputs_logs_and_benchmarks_alone(project):
 
 
 def test_logs_hold_our_own_messages_and_no_other_library_s(project):
+    """Logs stay readable: libraries do not write into them."""
     lines = [
         line
         for path in (project.folder / "results/quick/tiny").rglob("logs/*.log")
@@ -73,6 +76,7 @@ def test_logs_hold_our_own_messages_and_no_other_library_s(project):
 
 
 def test_a_second_run_does_nothing(project):
+    """A finished workflow is finished."""
     assert project.planned() == {}
 
 
@@ -222,6 +226,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_change_reruns_what_depends_on_it(project, case):
+    """A change of code, config or data reruns just the jobs that it concerns."""
     path, old, new, rules, counts = CASES[case]
     restore = project.change(path, old, new)
     try:
@@ -235,6 +240,7 @@ def test_a_change_reruns_what_depends_on_it(project, case):
 
 
 def test_a_changed_checkout_time_reruns_nothing(project):
+    """Contents count and not times, so a fresh checkout reruns nothing."""
     for path in (project.folder / "pdsim").rglob("*.py"):
         path.touch()
     (project.folder / EXPERIMENT).touch()
@@ -242,6 +248,7 @@ def test_a_changed_checkout_time_reruns_nothing(project):
 
 
 def test_another_budget_does_not_touch_these_results(project):
+    """Results of two budgets stand side by side."""
     output = project.snakemake("tiny", "--dry-run", "--config", "budget=long").stdout
     assert "results/long/tiny" in output
     assert "results/quick/tiny" not in output

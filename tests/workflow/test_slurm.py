@@ -148,6 +148,7 @@ def submitted(output):
 
 
 def test_jobs_run_on_slurm_one_at_a_time_on_the_gpu_and_are_retried(batch):
+    """On a real SLURM, jobs of one GPU take turns and a killed one is submitted again."""
     began = time.monotonic()
     results = batch.folder / "results/batch/tiny"
     saved = [results / run / "checkpoint.npz" for run in RUNS]
@@ -175,6 +176,7 @@ def test_jobs_run_on_slurm_one_at_a_time_on_the_gpu_and_are_retried(batch):
 
 
 def test_a_cancelled_workflow_leaves_no_job_and_a_lost_node_is_survived(slurm, batch):
+    """On a real SLURM, Ctrl-C leaves nothing behind and a node's failure costs its jobs alone."""
     assert (batch.folder / TARGET).exists(), "the test before this one failed"
     folder = batch.folder / "results/batch/tiny" / RUNS[1]
     shutil.rmtree(folder)
