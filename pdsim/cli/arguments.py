@@ -13,7 +13,6 @@ from pdsim.cli.options import (
     add_simulating,
     named,
     positive,
-    positive,
     seed,
 )
 
