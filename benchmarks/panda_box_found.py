@@ -5,8 +5,8 @@
 A swing under gravity knows the box's inertias, its friction and its moment m L about the universal
 joint only over one another, so numbers over m L stand beside the single ones. Reads
 ``results/panda_box_*/<run>/seed0/posterior.nc`` of every run that is there and writes
-``panda_box_found.csv`` and ``panda_box_weights.csv`` into ``results/benchmarks``, which were
-copied to ``docs/results``.
+``panda_box_found.csv``, ``panda_box_runs.csv`` and ``panda_box_weights.csv`` into
+``results/benchmarks``, which were copied to ``docs/results``.
 """
 
 from pathlib import Path
@@ -79,6 +79,35 @@ def box(experiment):
     return rows
 
 
+def runs(experiment):
+    """Of each run on the empty box: work, how likely its draws are, and where on the ridge."""
+    from pdsim.runtime.files import read_dataset
+
+    del experiment
+    name, rows = "panda_box_empty", {}
+    for file in sorted(Path("results", name).glob("*/seed0/posterior.nc")):
+        run = file.parents[1].name
+        history, mixed = (read_dataset(file, group) for group in ("history", "convergence"))
+        likelihood = draws_of(name, run, "sample_stats")["log_likelihood"]
+        draws = draws_of(name, run)
+        length = combinations(draws)["length about x [m]"]
+        rows[run] = {
+            "evaluations": int(history["evaluations"].sum()),
+            "seconds": float(history["seconds"][-1]),
+            "best": likelihood.max(),
+            "median": np.median(likelihood),
+            "r_hat": float(mixed["r_hat"].max()) if "r_hat" in mixed else np.nan,
+            "com_z low": np.percentile(draws["com_z"], LEVELS[0]),
+            "com_z high": np.percentile(draws["com_z"], LEVELS[2]),
+            "length low": np.percentile(length, LEVELS[0]),
+            "length high": np.percentile(length, LEVELS[2]),
+        }
+    highest = max(row["best"] for row in rows.values())
+    for row in rows.values():
+        row |= {key: row[key] - highest for key in ("best", "median")}
+    return rows
+
+
 def weights(experiment):
     """Of each run: draws of either labeling, and how far the nearer one is from the truth [mm]."""
     truth = truth_of(experiment)
@@ -103,11 +132,12 @@ def weights(experiment):
 
 
 def main():
-    """Make both tables."""
+    """Make all tables."""
     from pdsim.config.experiment import load_experiment
 
     for table, name, rows in (
         ("panda_box_found", "panda_box_empty", box),
+        ("panda_box_runs", "panda_box_empty", runs),
         ("panda_box_weights", "panda_box_weights", weights),
     ):
         write(table, rows(load_experiment(f"config/experiments/{name}.yaml")))

@@ -65,10 +65,10 @@ class Links(Mapping[str, Any]):
         return stack([self[f"{prefix}/{axis}"] for axis in AXES])
 
 
-def _gathered(column: Sequence[Any]) -> Any:
-    """A nested tuple or a traced array with what there is of each link behind."""
+def _gathered(column: Sequence[Any], dtype) -> Any:
+    """A nested tuple or a traced array of that type with what there is of each link behind."""
     if not known(*column):
-        return jnp.stack([jnp.asarray(x) for x in column], axis=-1)
+        return jnp.stack([jnp.asarray(x, dtype) for x in column], axis=-1)
     return _nested(np.stack(column, axis=-1).astype(float).tolist())
 
 
@@ -132,7 +132,9 @@ def links_of(model: Model, numbers: Mapping[str, Any]) -> Links:
             own[f"velocity/{entry}"] = numbers[f"{name}/{entry}"] if joint.scalar else 0.0
         for _ in range(JOINT_SIZES[joint.kind][1]):
             put(**own)
-    found = {name: _equal(_gathered(column)) for name, column in columns.items()}
+    # Of what moves; what is known, such as the turn of a body, has no type of its own.
+    dtype = jnp.result_type(float, *(x for x in numbers.values() if not known(x)))
+    found = {name: _equal(_gathered(column, dtype)) for name, column in columns.items()}
     found |= {name: value for name, value in numbers.items() if name.startswith("option/")}
     return Links(found)
 

@@ -75,6 +75,8 @@ def rollout(
         shown = system.observe(state, prepared)
         return _advanced(system, state, drive, prepared, frame_time, substeps), shown
 
+    if system.recomputes:
+        advance = jax.checkpoint(advance, prevent_cse=False)
     times = _times(first_time, frames, frame_time, start)
     end, channels = jax.lax.scan(advance, start, (inputs, times, active))
     last = system.observe(end, prepared)

@@ -108,13 +108,18 @@ def test_how_to_go_on_is_said(root, capsys, monkeypatch):
 
 @contextlib.contextmanager
 def started(command, began, *, ignored=False):
-    """A process that has begun; Ctrl-C works in it, or is ignored, whatever it is here."""
+    """A process that has begun; Ctrl-C works in it, or is ignored, whatever it is here.
+
+    So does the end of its terminal, which `nohup` ignores.
+    """
     handler = signal.SIG_IGN if ignored else signal.default_int_handler
-    before = signal.signal(signal.SIGINT, handler)
+    handlers = {signal.SIGINT: handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         process = subprocess.Popen(command)
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     try:
         deadline = time.monotonic() + 60
         while not (began.exists() and began.read_text()):
