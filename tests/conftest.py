@@ -16,9 +16,23 @@ _MOST_MAPS = 20_000
 device.configure("float64")
 
 
+# Fixtures of the session that take long: those that use one run in one process.
+_LONG = ("tiny",)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Run the longest tests first, so that of two processes none waits for the other at the end."""
-    items.sort(key=lambda item: item.path.parent.name != "workflow")
+    """Keep what shares a fixture in one process, and run the longest first.
+
+    So of two processes none makes what the other has, and none waits for the other at the end.
+    """
+    order = {}
+    for item in items:
+        long = [name for name in _LONG if name in item.fixturenames]
+        group, *_ = [*long, str(item.path.relative_to(ROOT))]
+        item.add_marker(pytest.mark.xdist_group(group))
+        order[item] = (item.path.parent.name != "workflow", not long)
+    items.sort(key=order.get)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -80,11 +80,12 @@ def configure(precision: str = "float64", cores: int = 1) -> None:
 
 
 def describe() -> dict[str, str]:
-    """Device and package versions, as attributes of a result file."""
+    """Devices and package versions, as attributes of a result file."""
     device = jax.devices()[0]
     packages = ("pdsim", "jax", "jaxlib", "numpy", "optax", "blackjax", "emcee", "scikit-learn")
     return {
         "device": f"{device.platform}: {device.device_kind}",
+        "devices": str(jax.local_device_count()),
         "versions": " ".join(f"{name}={version(name)}" for name in packages),
         "python": platform.python_version(),
     }

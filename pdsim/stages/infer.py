@@ -50,9 +50,7 @@ def infer(
         resume: see ``pdsim.inference.runner.run``.
     """
     check_output(output)
-    import os
-
-    device.configure(options.precision, int(os.environ.get("PDSIM_CORES", "1")))
+    device.configure(options.precision, cores)
     simulator, method = build_simulator(options.simulator), options.run.method
     settings = registry.load("inference", method).Settings.model_validate(options.run.settings)
     data = load_trajectories(trajectories, simulator.system)
