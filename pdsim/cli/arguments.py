@@ -6,6 +6,7 @@ from pdsim import __version__, registry
 from pdsim.cli.options import (
     add_believing,
     add_budget,
+    add_cores,
     add_experiment,
     add_files,
     add_raw,
@@ -86,6 +87,7 @@ def _control_verbs(verb) -> None:
     p.add_argument("--controller", required=True, help="its name in the experiment")
     p.add_argument("--budget", default="small", help="smoke, small (default) or full")
     p.add_argument("--prior-from", metavar="FILE", help="posterior that prior_from asks for")
+    add_cores(p, "vehicles")
     add_files(p, "output")
 
     p = verb("control-table", "Logs of all controllers to their metrics and the table.", _CONTROL)
@@ -256,12 +258,7 @@ def parser() -> argparse.ArgumentParser:
     add_run(p)
     add_budget(p)
     add_files(p, "trajectories", "output")
-    p.add_argument(
-        "--cores",
-        type=positive,
-        default=1,
-        help="split particles and chains among so many cores (default 1)",
-    )
+    add_cores(p, "particles and chains")
     p.add_argument(
         "--resume",
         choices=("auto", "require", "never"),

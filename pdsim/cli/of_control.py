@@ -8,7 +8,9 @@ from typing import Any
 def _control(a: argparse.Namespace, experiment) -> None:
     from pdsim.stages.control import control
 
-    control(experiment.run(a.controller, a.budget), output=a.output, prior=a.prior_from)
+    control(
+        experiment.run(a.controller, a.budget), output=a.output, prior=a.prior_from, cores=a.cores
+    )
 
 
 def _control_table(a: argparse.Namespace, experiment) -> None:

@@ -51,6 +51,17 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", default="paper", help="quick or paper (default)")
 
 
+def add_cores(parser: argparse.ArgumentParser, rows: str) -> None:
+    """Cores of one process, of verbs that split rows of a batch."""
+    parser.add_argument(
+        "--cores",
+        type=positive,
+        default=1,
+        metavar="N",
+        help=f"split {rows} among so many cores (default 1)",
+    )
+
+
 def add_raw(parser: argparse.ArgumentParser) -> None:
     """Where raw runs are."""
     parser.add_argument(

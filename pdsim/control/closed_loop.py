@@ -18,6 +18,7 @@ from pdsim.control.belief import Belief, Transition
 from pdsim.control.gaussian_process import GaussianProcess
 from pdsim.control.mppi import Plan, Planner, control_step, evaluate, first_plan, references
 from pdsim.control.tasks.task import Task
+from pdsim.runtime.cores import over_cores
 
 # What keys are for.
 _TRUTH, _START, _STEP = 0, 1, 2
@@ -231,4 +232,12 @@ def advance_all(
         The simulations after them, and records with (step, simulation) in front.
     """
     everyone = jax.vmap(partial(step, controller, seed), in_axes=(0, None))
-    return jax.lax.scan(everyone, simulations, first + jnp.arange(count))
+
+    @over_cores
+    def together(number, simulations):
+        return everyone(simulations, number)
+
+    def advance(simulations, number):
+        return together(number, simulations)
+
+    return jax.lax.scan(advance, simulations, first + jnp.arange(count))

@@ -39,13 +39,14 @@ def modules(task: str) -> tuple[str, ...]:
     return ("pdsim.stages.control", registry.module_name("control.tasks", task))
 
 
-def control(options: ControlRun, *, output: str, prior: str | None = None) -> None:
+def control(options: ControlRun, *, output: str, prior: str | None = None, cores: int = 1) -> None:
     """Simulate, and write what was logged; see ``_dataset`` for the layout.
 
     Args:
         prior: posterior file that the belief starts from, where the controller has ``prior_from``.
+        cores: among which simulations are split.
     """
-    device.configure(options.precision)
+    device.configure(options.precision, cores)
     task = options.task.build()
     first = _first(options.controller, task, prior)
     controller = options.controller.build(task, first)

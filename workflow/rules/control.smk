@@ -30,7 +30,8 @@ rule control_loop:
     shell:
         pdsim(
             "control {params.file:q} --controller {wildcards.controller:q} "
-            "--budget {params.budget:q} --output {output:q} {params.prior_from}"
+            "--budget {params.budget:q} --output {output:q} --cores {threads} "
+            "{params.prior_from}"
         )
 
 
