@@ -66,10 +66,10 @@ calibration: $(READY) ## Check every estimator by simulated data sets; hours
 	$(SNAKEMAKE) calibration
 
 test: $(READY) ## Run the tests, but for the slow ones
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 slow: $(READY) ## Run the slow tests
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder -m slow
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -m slow
 
 lint: $(READY) ## Check style, format and types
 	$(BIN)/ruff check .

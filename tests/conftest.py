@@ -1,6 +1,8 @@
 """Shared fixtures. Every test runs in float64; XLA programs are cached across runs."""
 
+import fcntl
 import os
+import shutil
 from pathlib import Path
 
 import jax
@@ -16,23 +18,9 @@ _MOST_MAPS = 20_000
 device.configure("float64")
 
 
-# Fixtures of the session that take long: those that use one run in one process.
-_LONG = ("tiny",)
-
-
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Keep what shares a fixture in one process, and run the longest first.
-
-    So of two processes none makes what the other has, and none waits for the other at the end.
-    """
-    order = {}
-    for item in items:
-        long = [name for name in _LONG if name in item.fixturenames]
-        group, *_ = [*long, str(item.path.relative_to(ROOT))]
-        item.add_marker(pytest.mark.xdist_group(group))
-        order[item] = (item.path.parent.name != "workflow", not long)
-    items.sort(key=order.get)
+    """Run the longest tests first, so that of two processes none waits for the other at the end."""
+    items.sort(key=lambda item: item.path.parent.name != "workflow")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -51,6 +39,31 @@ def _few_programs():
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory, worker_id):
+    """Function: the folder that ``make(folder)`` filled, in whichever process came first."""
+
+    def folder(name, make) -> Path:
+        if worker_id == "master":
+            alone = tmp_path_factory.mktemp(name)
+            make(alone)
+            return alone
+        shared = tmp_path_factory.getbasetemp().parent / name
+        with shared.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = shared.with_suffix(".made")
+            if not done.exists():
+                for place in shared.parent.glob(f"{name}*"):
+                    if place.is_dir():
+                        shutil.rmtree(place)
+                shared.mkdir()
+                make(shared)
+                done.touch()
+        return shared
+
+    return folder
 
 
 @pytest.fixture(scope="session")

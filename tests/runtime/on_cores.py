@@ -1,4 +1,4 @@
-"""What a process with so many cores computes: ``python on_cores.py CORES OUTPUT``."""
+"""What a process with so many cores computes: ``python on_cores.py CORES WHAT OUTPUT FILE``."""
 
 import sys
 
@@ -6,13 +6,17 @@ import numpy as np
 
 from pdsim.runtime import device
 
-device.configure(cores=int(sys.argv[1]))
+CORES, WHAT, OUTPUT, TRAJECTORIES = int(sys.argv[1]), *sys.argv[2:]
+device.configure(cores=CORES)
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 
 from pdsim import registry  # noqa: E402
 from pdsim.config.experiment import load_experiment  # noqa: E402
+from pdsim.control.closed_loop import advance_all, begin_all  # noqa: E402
+from pdsim.control.config import ControllerConfig  # noqa: E402
+from pdsim.control.tasks.quadrotor import QuadrotorTask  # noqa: E402
 from pdsim.inference import load_estimator  # noqa: E402
 from pdsim.inference.runner import run  # noqa: E402
 from pdsim.likelihood.build import build_problem  # noqa: E402
@@ -22,42 +26,67 @@ from pdsim.systems.simulator import build_simulator  # noqa: E402
 from pdsim.trajectories import load_trajectories  # noqa: E402
 
 PARTICLES = 5
+EXPERIMENT = load_experiment("config/experiments/calibration_oscillator.yaml")
 
-experiment = load_experiment("config/experiments/calibration_oscillator.yaml")
-simulator = build_simulator(experiment.simulator)
-data = load_trajectories(sys.argv[3], simulator.system)
-found = {}
-# Which core made each row, and a sum over cores that none of them knows.
-seen = over_cores(lambda shared, rows: shared + rows)
-rows = jnp.arange(6.0)
-shards = {shard.device.id for shard in seen(1.0, rows).addressable_shards}
-assert len(shards) == int(sys.argv[1]), shards
-found["uneven"] = seen(1.0, jnp.arange(5.0))
-for shooting in ("multiple", "marginal"):
-    problem = build_problem(simulator, experiment.likelihood, data, shooting, "float64")
-    guess = problem.start_shooting()
-    x = np.random.default_rng(0).uniform(0.3, 0.7, (PARTICLES, problem.space.dimension))
-    position = Position(jnp.asarray(x), jnp.broadcast_to(guess, (PARTICLES, *guess.shape)))
 
-    @jax.jit
-    def total(position, problem=problem):
-        log_likelihood, defects = problem.evaluate(position)
-        return log_likelihood.sum() - (defects**2).sum()
+def problem_of(shooting):
+    simulator = build_simulator(EXPERIMENT.simulator)
+    data = load_trajectories(TRAJECTORIES, simulator.system)
+    return build_problem(simulator, EXPERIMENT.likelihood, data, shooting, "float64")
 
-    linear = jax.jit(lambda position, problem=problem: problem.linearise(position))(position)
-    value, slope = jax.value_and_grad(total)(position)
-    for name, leaf in (linear._asdict() | slope._asdict() | {"value": value}).items():
-        found[f"{shooting}_{name}"] = leaf
-for method, settings in (
-    ("nuts", {"chain_count": 3, "doublings": 2}),
-    ("nuts", {"adaptation": "separate", "chain_count": 3, "doublings": 2}),
-):
-    problem = build_problem(simulator, experiment.likelihood, data, "single", "float64")
-    chosen = registry.load("inference", method).Settings.model_validate(settings)
-    work = experiment.budget("quick").model_copy(
+
+def rows():
+    """Which core made each row, and rows that the cores do not share evenly."""
+    seen = over_cores(lambda shared, rows: shared + rows)
+    shards = {shard.device.id for shard in seen(1.0, jnp.arange(6.0)).addressable_shards}
+    assert len(shards) == CORES, shards
+    return {"uneven": seen(1.0, jnp.arange(5.0))}
+
+
+def particles():
+    """Likelihoods, slopes and linearisations of both problems."""
+    found = {}
+    for shooting in ("multiple", "marginal"):
+        problem = problem_of(shooting)
+        guess = problem.start_shooting()
+        x = np.random.default_rng(0).uniform(0.3, 0.7, (PARTICLES, problem.space.dimension))
+        position = Position(jnp.asarray(x), jnp.broadcast_to(guess, (PARTICLES, *guess.shape)))
+
+        @jax.jit
+        def total(position, problem=problem):
+            log_likelihood, defects = problem.evaluate(position)
+            return log_likelihood.sum() - (defects**2).sum()
+
+        linear = jax.jit(lambda position, problem=problem: problem.linearise(position))(position)
+        value, slope = jax.value_and_grad(total)(position)
+        for name, leaf in (linear._asdict() | slope._asdict() | {"value": value}).items():
+            found[f"{shooting}_{name}"] = leaf
+    return found
+
+
+def chains():
+    """Draws of chains whose adaptation is pooled, and of such that adapt alone."""
+    found, problem = {}, problem_of("single")
+    work = EXPERIMENT.budget("quick").model_copy(
         update={"particle_count": 24, "iteration_count": 40}
     )
-    estimator = load_estimator(method, chosen, work)
-    result = run(estimator, problem, seed=0, chunk_size=10, report=False)
-    found[f"{method}_{len(found)}"] = estimator.draws(problem, result.state).parameters
-np.savez(sys.argv[2], **{name: np.asarray(leaf) for name, leaf in found.items()})
+    for adaptation in ("pooled", "separate"):
+        settings = {"adaptation": adaptation, "chain_count": 3, "doublings": 2}
+        chosen = registry.load("inference", "nuts").Settings.model_validate(settings)
+        estimator = load_estimator("nuts", chosen, work)
+        result = run(estimator, problem, seed=0, chunk_size=10, report=False)
+        found[adaptation] = estimator.draws(problem, result.state).parameters
+    return found
+
+
+def vehicles():
+    """Three simulations in closed loop."""
+    small = {"samples": 9, "sequences": 20, "horizon": 6, "iterations": 3, "particles": 16}
+    controller = ControllerConfig(name="one", belief="svgd", **small).build(QuadrotorTask())
+    start = begin_all(controller, 0, 3)
+    _, record = advance_all(controller, 0, start, jnp.asarray(0), 4)
+    return record._asdict()
+
+
+found = {"rows": rows, "particles": particles, "chains": chains, "vehicles": vehicles}[WHAT]()
+np.savez(OUTPUT, **{name: np.asarray(leaf) for name, leaf in found.items()})

@@ -16,32 +16,51 @@ from pdsim.runtime.errors import PdsimError
 SCRIPT = Path(__file__).with_name("on_cores.py")
 
 
-@pytest.mark.skipif(available_cores() < 2, reason="needs two cores")
-def test_two_cores_give_what_one_gives(root, tmp_path):
-    experiment = "config/experiments/calibration_oscillator.yaml"
-    files = [tmp_path / "one.npz", tmp_path / "two.npz"]
+@pytest.fixture(scope="module")
+def trajectories(root, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("oscillator")
+    experiment = str(root / "config/experiments/calibration_oscillator.yaml")
+    raw, file = str(folder / "raw"), str(folder / "trajectories.nc")
+    assert main(["--quiet", "record", experiment, "--output", raw]) == 0
+    assert main(["--quiet", "preprocess", experiment, "--raw", raw, "--output", file]) == 0
+    return file
 
-    def call(*arguments):
+
+def compare(root, tmp_path, what, trajectories):
+    found = []
+    for cores in ("1", "2"):
+        file = tmp_path / f"{cores}.npz"
         ended = subprocess.run(
-            [sys.executable, *map(str, arguments)],
+            [sys.executable, str(SCRIPT), cores, what, str(file), trajectories],
             cwd=root,
             env=os.environ | {"PYTHONPATH": str(root), "JAX_PLATFORMS": "cpu"},
             capture_output=True,
             text=True,
         )
         assert ended.returncode == 0, ended.stderr
-
-    call("-m", "pdsim", "record", experiment, "--output", tmp_path / "raw")
-    trajectories = tmp_path / "trajectories.nc"
-    call("-m", "pdsim", "preprocess", experiment, "--raw", tmp_path / "raw",
-         "--output", trajectories)  # fmt: skip
-    for cores, file in enumerate(files, start=1):
-        call(SCRIPT, cores, file, trajectories)
-    one, two = (np.load(file) for file in files)
+        found.append(np.load(file))
+    one, two = found
     assert set(one) == set(two)
     for name in one:
         scale = np.abs(one[name]).max(initial=1e-300)
         np.testing.assert_allclose(two[name], one[name], atol=1e-10 * scale, rtol=0, err_msg=name)
+
+
+two_cores = pytest.mark.skipif(available_cores() < 2, reason="needs two cores")
+
+
+@two_cores
+@pytest.mark.parametrize("what", ["rows", "particles"])
+def test_two_cores_give_what_one_gives(root, tmp_path, what, trajectories):
+    compare(root, tmp_path, what, trajectories)
+
+
+@two_cores
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["chains", "vehicles"])
+def test_chains_and_vehicles_on_two_cores_are_those_on_one(root, tmp_path, what, trajectories):
+    """Programs that take long to compile: of both adaptations of NUTS, and of a controller."""
+    compare(root, tmp_path, what, trajectories)
 
 
 def test_the_command_line_asks_for_the_cores(root, tmp_path, monkeypatch, capsys):

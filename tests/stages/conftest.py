@@ -17,8 +17,13 @@ VARIANTS = ("bayessim_downsampled_mdn", "bayessim_signature_mdrff_rbf")
 
 
 @pytest.fixture(scope="session")
-def tiny(root, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tiny")
+def tiny(root, made_once):
+    """Folder of the experiment and of all its results, which tests leave as they are."""
+    return made_once("tiny", lambda folder: carried_through(root, folder))
+
+
+def carried_through(root, folder):
+    """Run every stage of a tiny experiment in this process."""
     values = yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
     values["recording"]["test"] = values["recording"]["test"][:4]
     runs = {f"{run['method']}_{run['shooting']}": run for run in values["runs"]}
@@ -83,4 +88,3 @@ def tiny(root, tmp_path_factory):
         pdsim("learning-curve", experiment, "--run", name, *files, "--output", courses[-1])
     pdsim("gather", *metrics, "--output", folder / "metrics.csv")
     pdsim("gather", *courses, "--kind", "learning_curve", "--output", folder / "learning_curve.csv")
-    return folder

@@ -1,6 +1,5 @@
 """A copy of the project with a tiny experiment, on which real Snakemake runs."""
 
-import fcntl
 import os
 import re
 import shutil
@@ -122,26 +121,15 @@ class Project:
 
 
 @pytest.fixture(scope="session")
-def project(root, tmp_path_factory, worker_id):
+def project(root, tmp_path_factory, made_once):
     """A project whose tiny experiment was run once; every worker has a copy, times and all."""
+    first = made_once("finished", lambda folder: finished_project(root, folder))
     folder = tmp_path_factory.mktemp("project")
-    if worker_id == "master":
-        return finished_project(root, folder)
-    shared = tmp_path_factory.getbasetemp().parent / "project"
-    with shared.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not shared.exists():
-            first = shared.with_name("unfinished")
-            for place in shared.parent.glob("unfinished*"):
-                shutil.rmtree(place)
-            first.mkdir()
-            finished_project(root, first)
-            first.rename(shared)
-    shutil.copytree(shared, folder, dirs_exist_ok=True, symlinks=True)
+    shutil.copytree(first, folder, dirs_exist_ok=True, symlinks=True)
     project = Project(folder)
     # What the run left elsewhere is the copy's too.
     for place, name in zip(project.elsewhere, ("home", "tmp"), strict=True):
-        shutil.copytree(shared.with_name(f"unfinished-{name}"), place, dirs_exist_ok=True)
+        shutil.copytree(first.with_name(f"{first.name}-{name}"), place, dirs_exist_ok=True)
     return project
 
 
