@@ -23,6 +23,7 @@ from pdsim.likelihood.problem import (
     trajectory_weights,
 )
 from pdsim.parameters import ParameterSpace
+from pdsim.runtime.blocks import in_blocks
 from pdsim.runtime.cores import over_cores
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.rollout import (
@@ -39,6 +40,17 @@ from pdsim.trajectories import inputs_of, window_length, windows
 # State variables of all frames of which a gradient keeps what it needs, some three numbers each:
 # beyond it memory takes longer than simulating again.
 _CACHED = 3_000_000
+# Windows that are linearised at a time where a step makes many numbers: with 20 to 50 a cache holds
+# them, and 500 take twice as long.
+_TOGETHER = 50
+
+
+def _block(problem: "ShootingProblem") -> int | None:
+    """Particles to linearise at a time."""
+    if not problem.system.large_steps:
+        return None
+    trajectories, gaps, _ = problem.later_starts.shape
+    return max(_TOGETHER // (trajectories * (gaps + 1)), 1)
 
 
 @partial(
@@ -150,6 +162,7 @@ class ShootingProblem:
         return combine_trajectories(per_trajectory, self.combination), defects
 
     @over_cores
+    @in_blocks(_block)
     def linearise(self, position: Position) -> Linearisation:
         """Return log p(recordings | position), and residuals and defects with their slopes.
 

@@ -10,9 +10,10 @@ from functools import wraps
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
+
+from pdsim.runtime.blocks import lengthened
 
 _AXIS = "core"
 
@@ -39,7 +40,7 @@ def over_cores(function: Callable) -> Callable:
         if min(len(devices), count) < 2 or jax.sharding.get_abstract_mesh().manual_axes:
             return function(*arguments)
         lacking = -count % len(devices)
-        filled = jax.tree.map(lambda x: _lengthened(x, lacking), rows)
+        filled = jax.tree.map(lambda x: lengthened(x, lacking), rows)
         mesh = Mesh(np.array(devices), (_AXIS,))
         whole, share = PartitionSpec(), PartitionSpec(_AXIS)
         result = jax.shard_map(
@@ -52,9 +53,3 @@ def over_cores(function: Callable) -> Callable:
         return jax.tree.map(lambda x: x[:count], result)
 
     return split
-
-
-def _lengthened(x: jax.Array, lacking: int) -> jax.Array:
-    if lacking == 0:
-        return x
-    return jnp.concatenate([x, jnp.broadcast_to(x[-1:], (lacking, *x.shape[1:]))])

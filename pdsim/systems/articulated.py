@@ -116,7 +116,7 @@ class Articulated(ContinuousSystem):
     """
 
     name: ClassVar[str] = "articulated"
-    recomputes: ClassVar[bool] = True
+    large_steps: ClassVar[bool] = True
     model: Model = None  # type: ignore[assignment]
     actuation: str = "none"
     actuated: tuple[int, ...] = ()

@@ -75,7 +75,7 @@ def rollout(
         shown = system.observe(state, prepared)
         return _advanced(system, state, drive, prepared, frame_time, substeps), shown
 
-    if system.recomputes:
+    if system.large_steps:
         advance = jax.checkpoint(advance, prevent_cse=False)
     times = _times(first_time, frames, frame_time, start)
     end, channels = jax.lax.scan(advance, start, (inputs, times, active))
@@ -127,7 +127,7 @@ def squared_error(
     count = observed[0][0].shape[0]
     zero = jnp.zeros((), jnp.result_type(*jax.tree.leaves(start)))
     times = _times(first_time, count, frame_time, start)
-    if system.recomputes:
+    if system.large_steps:
         advance = jax.checkpoint(advance, prevent_cse=False)
     # The start itself is not compared.
     before = jax.tree.map(lambda x: jnp.concatenate([jnp.zeros_like(x[:1]), x[:-1]]), observed)

@@ -75,12 +75,12 @@ class System:
 
     Attributes:
         name: that of the module.
-        recomputes: whether a reverse pass computes each step once more from its state, and keeps
-            the states alone: worth it where a step makes many numbers.
+        large_steps: whether a step makes many numbers. A reverse pass then computes each once more
+            from its state and keeps the states alone, and few particles at a time are linearised.
     """
 
     name: ClassVar[str]
-    recomputes: ClassVar[bool] = False
+    large_steps: ClassVar[bool] = False
 
     @property
     def state(self) -> tuple[Quantity, ...]:

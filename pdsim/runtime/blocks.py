@@ -1,0 +1,49 @@
+"""Batches worked through in blocks that a cache holds.
+
+XLA runs each operation of a program over the whole batch before the next. Where a row makes many
+numbers between, those of a few rows at a time stay near the processor.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+
+def in_blocks(size: Callable[..., int | None]) -> Callable[[Callable], Callable]:
+    """Work through the rows of a function's last argument some at a time.
+
+    Args:
+        size: of the arguments before, how many rows at a time; None: all at once.
+
+    Returns:
+        A decorator of ``(*shared, rows)``, whose result's rows depend each on its own row and
+        ``shared`` alone.
+    """
+
+    def decorated(function: Callable) -> Callable:
+        @wraps(function)
+        def through(*arguments: Any) -> Any:
+            *shared, rows = arguments
+            block, count = size(*shared), len(jax.tree.leaves(rows)[0])
+            if block is None or count <= block:
+                return function(*arguments)
+            lacking = -count % block
+            parts = jax.tree.map(
+                lambda x: lengthened(x, lacking).reshape(-1, block, *x.shape[1:]), rows
+            )
+            result = jax.lax.map(lambda part: function(*shared, part), parts)
+            return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:count], result)
+
+        return through
+
+    return decorated
+
+
+def lengthened(x: jax.Array, lacking: int) -> jax.Array:
+    """Rows, and behind them so many copies of the last."""
+    if lacking == 0:
+        return x
+    return jnp.concatenate([x, jnp.broadcast_to(x[-1:], (lacking, *x.shape[1:]))])
