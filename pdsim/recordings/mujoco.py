@@ -28,6 +28,7 @@ from pdsim.config.section import Count, Name, Positive, Section
 from pdsim.recordings import table
 from pdsim.recordings.camera import TRUTH_FILE, made
 from pdsim.recordings.fitted import FittedStates, check_near
+from pdsim.recordings.mujoco_numbers import set_number
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
 from pdsim.runtime.errors import PdsimError
@@ -37,11 +38,6 @@ from pdsim.systems.system import System
 __all__ = ["Config", "channels", "check", "files", "located", "made", "make", "read", "truths"]
 
 _AXES = ("x", "y", "z")
-_INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
-_OF_JOINTS = {
-    "damping": "damping", "friction": "frictionloss", "armature": "armature",
-    "stiffness": "stiffness",
-}  # fmt: skip
 # Where rest begins [rad/s²].
 _REST = 0.01
 
@@ -293,7 +289,7 @@ def compiled(config: Config) -> Any:
     try:
         spec = mujoco.MjSpec.from_file(config.model)
         for name, value in config.parameters.items():
-            _set(spec, name, value)
+            set_number(spec, name, value)
         model = spec.compile()
     except (ValueError, mujoco.FatalError) as error:
         raise PdsimError(
@@ -316,45 +312,6 @@ def compiled(config: Config) -> Any:
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     model.opt.timestep = 1 / (config.rate_hz * config.steps)
     return model
-
-
-def _set(spec: Any, name: str, value: float) -> None:
-    """Set a number of a model by name.
-
-    Raises:
-        PdsimError: there is none of this name.
-    """
-    kind, _, rest = name.partition("/")
-    owner, _, what = rest.partition("/")
-    found = {"body": spec.body, "joint": spec.joint}.get(kind, lambda _: None)(owner)
-    what, _, entry = what.partition("/")
-    if found is not None and kind == "joint" and what in _OF_JOINTS and not entry:
-        _assign(found, _OF_JOINTS[what], value)
-    elif found is not None and what == "mass" and not entry:
-        found.mass = value
-    elif found is not None and what in ("com", "pos") and entry in _AXES:
-        vector = found.ipos if what == "com" else found.pos
-        vector[_AXES.index(entry)] = value
-    elif found is not None and what == "inertia" and entry in _INERTIA:
-        if np.isnan(found.fullinertia[0]):
-            raise PdsimError(
-                f"recording.parameters.{name}: the file must give {owner} a fullinertia"
-            )
-        found.fullinertia[_INERTIA.index(entry)] = value
-    else:
-        raise PdsimError(
-            f"recording.parameters.{name}: the stand-in's file has no such number; write "
-            "body/<body>/mass, …/com/x, …/inertia/xx, …/pos/x, joint/<joint>/damping, …/friction, "
-            "…/armature or …/stiffness"
-        )
-
-
-def _assign(joint: Any, attribute: str, value: float) -> None:
-    """Set a number of a joint; in some versions of MuJoCo it is the first of several."""
-    if np.ndim(getattr(joint, attribute)):
-        getattr(joint, attribute)[:] = [value, *[0.0] * (len(getattr(joint, attribute)) - 1)]
-    else:
-        setattr(joint, attribute, value)
 
 
 def simulate(config: Config, number: int) -> np.ndarray:

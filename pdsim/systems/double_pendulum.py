@@ -6,27 +6,7 @@ its proximal joint, y along the link (down when it hangs) and x across it (a qua
 in the direction of growing angle). A centre of mass (x, y) then stands at x·e_x + y·e_y with
 e_y(a) = (sin a, −cos a) and e_x(a) = (cos a, sin a) in horizontal and upward coordinates.
 
-With ȧ, ḃ the absolute rates, l the distance between the joints and
-
-    J1 = I1 + m1 |c1|² + m2 l²        J2 = I2 + m2 |c2|²
-    C(q1) =  m2 l (y2 cos q1 − x2 sin q1)
-    D(q1) = −dC/dq1 = m2 l (y2 sin q1 + x2 cos q1)
-
-the kinetic energy is ½ J1 ȧ² + ½ J2 ḃ² + C ȧ ḃ, the potential energy
-−(G1y cos a − G1x sin a) − (G2y cos b − G2x sin b), and Euler–Lagrange gives
-
-    J1 ä + C b̈ =  D ḃ² − (G1y sin a + G1x cos a) − f1 ȧ + f2 q̇1
-    C ä + J2 b̈ = −D ȧ² − (G2y sin b + G2x cos b) − f2 q̇1
-
-with G1y = g (m1 y1 + m2 l), G1x = g m1 x1, G2y = g m2 y2, G2x = g m2 x2. Free motion determines
-these coefficients up to one common factor only.
-
-With ``motors`` a torque τ_i acts in each joint, on the link and back on what holds it. The motor of
-joint i adds ½ R_i q̇_i² to the kinetic energy, R_i its rotor's inertia times the square of the
-gear's ratio, and dry friction −d_i tanh(q̇_i / ε) to the torque. In the absolute angles
-
-    J1 → J1 + R1 + R2      J2 → J2 + R2      C → C − R2
-    right-hand sides: τ1 − τ2 and τ2, with friction of either kind taken off each
+The equations of motion are those of ``pdsim.systems.pendulum_motion``, where J, C, D and G are.
 
 With ``parameters: base`` the system's parameters are what its motion determines, in place of
 masses, inertias and centres of mass: J1, J2, friction, l and the first moments
@@ -37,22 +17,23 @@ so that C = l S2 and G = g S. J1 then counts R1, which the motion cannot tell fr
 parameter. Free motion scales: S1y, unless given, is 1 kg m, and J1, J2, S1x, S2x, S2y and friction
 are then those over S1y. Links of these values exist if J1 J2 > l² |S2|², since |S2|² ≤ m2 J2 and
 m2 l² ≤ J1; elsewhere the mass matrix is not positive at some q1, and every acceleration is NaN.
-
-The adjoint of the accelerations is written out below: reverse-mode differentiation of the same
-lines stores and recomputes several times as many numbers.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
-import jax
 import jax.numpy as jnp
 from pydantic import Field
 
 from pdsim.config.section import Positive, Section
-from pdsim.numerics.sincos import sincos
 from pdsim.systems.pendulum_links import ridge
+from pdsim.systems.pendulum_motion import (
+    Coefficients,
+    Motors,
+    accelerations,
+    plain_accelerations,
+)
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
 
 
@@ -70,45 +51,6 @@ class Options(Section):
     friction_velocity: Positive = Field(
         0.1, description="ε, joint rate at which dry friction is 76 % of its full size [rad/s]"
     )
-
-
-class Motors(NamedTuple):
-    """What motors add; scalars.
-
-    Attributes:
-        R2: reflected inertia of the second rotor [kg m²]; the first is part of J1.
-        d1, d2: dry friction [N m].
-        epsilon: ε [rad/s].
-    """
-
-    R2: jax.Array
-    d1: jax.Array
-    d2: jax.Array
-    epsilon: jax.Array
-
-
-class Coefficients(NamedTuple):
-    """The numbers the motion depends on; scalars.
-
-    Attributes:
-        J1, J2: [kg m²].
-        Cy, Cx: m2 l y2 and m2 l x2 [kg m²].
-        G1y, G1x, G2y, G2x: [N m].
-        f1, f2: viscous friction [N m s].
-        motors: None without.
-    """
-
-    J1: jax.Array
-    J2: jax.Array
-    Cy: jax.Array
-    Cx: jax.Array
-    G1y: jax.Array
-    G1x: jax.Array
-    G2y: jax.Array
-    G2x: jax.Array
-    f1: jax.Array
-    f2: jax.Array
-    motors: Motors | None = None
 
 
 def coefficients(parameters, options: Options) -> Coefficients:
@@ -167,141 +109,6 @@ def _base_coefficients(parameters, options: Options) -> Coefficients:
         f2=parameters["friction_2"],
     )
     return _with_motors(free, parameters, options) if options.motors else free
-
-
-def _coupling(k: Coefficients, sw, cw):
-    return k.Cy * cw - k.Cx * sw, k.Cy * sw + k.Cx * cw
-
-
-def _inertia_coupling(k: Coefficients, C):
-    return C if k.motors is None else C - k.motors.R2
-
-
-def _driven(m: Motors, va, vw, torque):
-    """Torques of the motors less dry friction, (joint 1, joint 2)."""
-    return (
-        torque[0] - m.d1 * jnp.tanh(va / m.epsilon),
-        torque[1] - m.d2 * jnp.tanh(vw / m.epsilon),
-    )
-
-
-def _solve(k: Coefficients, state, torque):
-    """Accelerations (ä, b̈) [rad/s²] and the sines and cosines behind them."""
-    a, w, va, vw = state
-    (sa, ca), (sw, cw) = trig = (sincos(a), sincos(w))
-    sb, cb = sa * cw + ca * sw, ca * cw - sa * sw
-    C, D = _coupling(k, sw, cw)
-    vb = va + vw
-    viscous = k.f2 * vw
-    right_1 = D * vb * vb - (k.G1y * sa + k.G1x * ca) - k.f1 * va + viscous
-    right_2 = -D * va * va - (k.G2y * sb + k.G2x * cb) - viscous
-    if k.motors is not None:
-        t1, t2 = _driven(k.motors, va, vw, torque)
-        right_1, right_2 = right_1 + (t1 - t2), right_2 + t2
-    C = _inertia_coupling(k, C)
-    # Division, and not a shared reciprocal: XLA computes a quotient once and a product per user.
-    determinant = k.J1 * k.J2 - C * C
-    return (
-        (k.J2 * right_1 - C * right_2) / determinant,
-        (k.J1 * right_2 - C * right_1) / determinant,
-    ), trig
-
-
-def plain_accelerations(state, torque, k: Coefficients):
-    """``accelerations`` without the written-out adjoint: for forward mode, and as its oracle."""
-    (acceleration_a, acceleration_b), _ = _solve(k, state, torque)
-    return acceleration_a, acceleration_b - acceleration_a
-
-
-@jax.custom_vjp
-def accelerations(state, torque, k: Coefficients):
-    """Joint accelerations (q̈0, q̈1) [rad/s²].
-
-    Args:
-        state: (q0, q1 [rad], dq0, dq1 [rad/s]), scalars.
-        torque: of the motors [N m]; () without.
-        k: coefficients, scalars.
-    """
-    return plain_accelerations(state, torque, k)
-
-
-def _accelerations_forward(state, torque, k):
-    # Sines and cosines are kept, the angles are not: the adjoint needs no more of them.
-    (acceleration_a, acceleration_b), trig = _solve(k, state, torque)
-    shown = acceleration_a, acceleration_b - acceleration_a
-    return shown, (state[2:], acceleration_a, acceleration_b, trig, k)
-
-
-def _accelerations_adjoint(residuals, cotangent):
-    """Transpose of the linearised accelerations.
-
-    With μ the cotangent of (ä, b̈) and ν = M⁻¹ μ, every derivative of the right-hand side r enters
-    as νᵀ ∂r and that of the mass matrix as −νᵀ ∂M q̈.
-    """
-    (va, vw), acceleration_a, acceleration_b, ((sa, ca), (sw, cw)), k = residuals
-    bar_a, mu_b = cotangent
-    mu_a = bar_a - mu_b
-    sb, cb = sa * cw + ca * sw, ca * cw - sa * sw
-    coupling, D = _coupling(k, sw, cw)
-    vb = va + vw
-    C = _inertia_coupling(k, coupling)
-    determinant = k.J1 * k.J2 - C * C
-    nu_1 = (k.J2 * mu_a - C * mu_b) / determinant
-    nu_2 = (k.J1 * mu_b - C * mu_a) / determinant
-
-    bar_C = -(nu_1 * acceleration_b + nu_2 * acceleration_a)
-    bar_D = nu_1 * vb * vb - nu_2 * va * va
-    gravity_2 = nu_2 * (k.G2y * cb - k.G2x * sb)
-    centrifugal = 2 * D * vb * nu_1
-    relative = nu_1 - nu_2
-    bar_va = centrifugal - nu_1 * k.f1 - 2 * D * va * nu_2
-    bar_vw = centrifugal + relative * k.f2
-    bar_motors: Motors | None = None
-    bar_torque: tuple = ()
-    if k.motors is not None:
-        m = k.motors
-        share_1, share_2 = jnp.tanh(va / m.epsilon), jnp.tanh(vw / m.epsilon)
-        slope_1 = m.d1 * (1 - share_1 * share_1) / m.epsilon
-        slope_2 = m.d2 * (1 - share_2 * share_2) / m.epsilon
-        bar_va = bar_va - nu_1 * slope_1
-        bar_vw = bar_vw + relative * slope_2
-        bar_torque = (nu_1, -relative)
-        bar_epsilon = (nu_1 * slope_1 * va - relative * slope_2 * vw) / m.epsilon
-        bar_motors = Motors(-bar_C, -nu_1 * share_1, relative * share_2, bar_epsilon)
-    bar_state = (
-        -nu_1 * (k.G1y * ca - k.G1x * sa) - gravity_2,
-        -gravity_2 - bar_C * D + bar_D * coupling,
-        bar_va,
-        bar_vw,
-    )
-    bar_k = Coefficients(
-        J1=-nu_1 * acceleration_a,
-        J2=-nu_2 * acceleration_b,
-        Cy=bar_C * cw + bar_D * sw,
-        Cx=bar_D * cw - bar_C * sw,
-        G1y=-nu_1 * sa,
-        G1x=-nu_1 * ca,
-        G2y=-nu_2 * sb,
-        G2x=-nu_2 * cb,
-        f1=-nu_1 * va,
-        f2=relative * vw,
-        motors=bar_motors,
-    )
-    return bar_state, bar_torque, bar_k
-
-
-accelerations.defvjp(_accelerations_forward, _accelerations_adjoint)
-
-
-def energy(state, k: Coefficients):
-    """Total mechanical energy [J] without motors, zero for both links level and at rest."""
-    a, w, va, vw = state
-    (sa, ca), (sw, cw) = sincos(a), sincos(w)
-    sb, cb = sa * cw + ca * sw, ca * cw - sa * sw
-    C, _ = _coupling(k, sw, cw)
-    vb = va + vw
-    kinetic = 0.5 * k.J1 * va * va + 0.5 * k.J2 * vb * vb + C * va * vb
-    return kinetic - (k.G1y * ca - k.G1x * sa) - (k.G2y * cb - k.G2x * sb)
 
 
 def _link(i: int) -> dict[str, SystemParameter]:
@@ -374,7 +181,7 @@ _BASE = {
 
 @dataclass(frozen=True)
 class DoublePendulum(ContinuousSystem):
-    """The model at the head of this file; all four state variables are observed.
+    """Two links, two hinges; all four state variables are observed.
 
     Attributes:
         options: of the config.

@@ -9,7 +9,8 @@ from pdsim.recordings.camera import (
     simulate,
 )
 from pdsim.recordings.markers import joint_angles
-from pdsim.systems.double_pendulum import Options, coefficients, energy
+from pdsim.systems.double_pendulum import Options, coefficients
+from pdsim.systems.pendulum_motion import energy
 
 
 def camera(**changes):

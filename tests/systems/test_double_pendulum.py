@@ -8,15 +8,10 @@ from reference import CROOKED, IBM_EQUIVALENT, mujoco_model, random_states
 from scipy.integrate import solve_ivp
 
 from pdsim.recordings.camera import constrained_accelerations
-from pdsim.systems import double_pendulum
-from pdsim.systems.double_pendulum import (
-    DoublePendulum,
-    Options,
-    coefficients,
-    energy,
-    plain_accelerations,
-)
+from pdsim.systems import pendulum_motion
+from pdsim.systems.double_pendulum import DoublePendulum, Options, coefficients
 from pdsim.systems.pendulum_links import base_parameters
+from pdsim.systems.pendulum_motion import energy, plain_accelerations
 from pdsim.systems.rollout import rollout, squared_error
 
 FREE = DoublePendulum()
@@ -265,7 +260,7 @@ def test_the_written_adjoint_is_the_transpose_of_the_accelerations(motors):
     k = jax.tree.map(lambda x: jnp.full(30, x), one)
     cotangent = tuple(jnp.asarray(rng.normal(size=30)) for _ in range(2))
     shown, automatic = jax.vjp(plain_accelerations, states, torques, k)
-    same, written = jax.vjp(double_pendulum.accelerations, states, torques, k)
+    same, written = jax.vjp(pendulum_motion.accelerations, states, torques, k)
     np.testing.assert_array_equal(same, shown)
     expected = automatic(cotangent)
     assert len(jax.tree.leaves(expected)) == (4 + 2 + 14 if motors else 4 + 10)
