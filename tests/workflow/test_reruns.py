@@ -173,7 +173,7 @@ CASES = {
         {"infer": 2, "preprocess": 0},
     ),
     "the system's dynamics: inference": (
-        "pdsim/systems/double_pendulum.py",
+        "pdsim/systems/pendulum_motion.py",
         "viscous = k.f2 * vw",
         "viscous = 2 * k.f2 * vw",
         None,
