@@ -29,10 +29,21 @@ def _marks(tree: ast.Module) -> set[str]:
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
-    found: set[str] = set()
+    found = set().union(*map(_imported, tree.body))
     while more := {n for n, value in values.items() if _marked(value, found)} - found:
         found |= more
     return found
+
+
+def _imported(statement: ast.stmt) -> set[str]:
+    """Names of those that a module takes from a file of these tests."""
+    if not isinstance(statement, ast.ImportFrom) or statement.module is None:
+        return set()
+    file = TESTS.joinpath(*statement.module.split(".")).with_suffix(".py")
+    if not file.is_file():
+        return set()
+    marks = _marks(ast.parse(file.read_text(encoding="utf-8")))
+    return {alias.name for alias in statement.names} & marks
 
 
 def _marked(node: ast.AST, names: set[str]) -> bool:

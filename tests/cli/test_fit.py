@@ -78,7 +78,9 @@ def test_what_ends_us_reaches_what_runs_and_is_waited_for(tmp_path, number):
     assert (tmp_path / "ended").exists()
 
 
+@pytest.mark.slow
 def test_sigterm_ends_snakemake_and_its_jobs_and_the_same_command_goes_on(tmp_path):
+    """A fit that is ended leaves no job behind and loses nothing."""
     """Also where Ctrl-C is ignored, as of all that a script starts with `&`."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     snakemake = [sys.executable, "-m", "snakemake", "--cores", "1", "--directory", str(tmp_path)]

@@ -39,7 +39,9 @@ def test_controllers_meet_the_same_vehicles_and_others_under_another_seed():
     assert np.all(np.asarray(begin_all(controller(task), 1, 3).truth) != np.asarray(ukf.truth))
 
 
+@pytest.mark.slow
 def test_each_run_of_the_cart_pole_begins_anew_with_the_belief_kept():
+    """Between runs the cart is put back and what is believed is not."""
     task = CartPoleTask(lap_time=0.06)
     one = controller(task)
     assert task.lap_steps == 3

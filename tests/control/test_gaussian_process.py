@@ -91,7 +91,7 @@ def flown(task, belief, truth, steps):
     return jax.jit(lambda first: jax.lax.scan(advance, first, (inputs, tilts))[0])(first)
 
 
-@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("precision", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 def test_it_learns_what_a_heavier_vehicle_lacks(precision):
     """Vertical residual at level: (1/m − 1/m₀)(T1 + T2), with m = 1.3 m₀."""
     task = QuadrotorTask()
@@ -135,8 +135,10 @@ def test_before_anything_is_seen_its_draws_have_the_prior_s_residuals():
     assert 2 < amplitudes(task)[1] < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [QuadrotorTask(), CartPoleTask()], ids=lambda task: task.name)
 def test_a_controller_with_it_runs_in_closed_loop(task):
+    """The process is learnt and used by a controller, from step to step."""
     config = ControllerConfig(name="gp", belief="gp", samples=9, sequences=20, horizon=6, grid=3)
     one = config.build(task)
     _, record = advance_all(one, 0, begin_all(one, 0, 2), jnp.asarray(0), 4)

@@ -40,7 +40,9 @@ def moved(name, start, phase):
     return exact.y[0]
 
 
+@pytest.mark.slow
 def test_joints_and_torques_are_matched_by_their_names(tmp_path, capsys):
+    """`pdsim new --model` finds which column is which joint of a URDF, and drafts its friction."""
     rng = np.random.default_rng(0)
     (tmp_path / "arms.urdf").write_text(urdf())
     for number, start in enumerate((0.6, -0.4)):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from pdsim.config.runs import WorkConfig
 from pdsim.inference import load_estimator
@@ -24,6 +25,11 @@ POINTS = ("steepest_descent", "gauss_newton")
 ESTIMATORS = (*(name for name in NAMES["inference"] if name not in POINTS), *VARIANTS)
 # Those that end before their budget does, once further iterations would change nothing.
 CONVERGING = ("least_squares",)
+
+
+def cases(names, slow=("nuts_separate",)):
+    """Names as cases of a test; NUTS compiles for long, and some of it waits for the slow tier."""
+    return [pytest.param(n, marks=pytest.mark.slow) if n in slow else n for n in names]
 
 
 def build(name, *, particles, iterations, settings=None):

@@ -6,7 +6,7 @@ import arviz
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from inference.targets import CONVERGING, ESTIMATORS, ChainProblem, build, gaussian
+from inference.targets import CONVERGING, ESTIMATORS, ChainProblem, build, cases, gaussian
 from scipy import stats
 
 from pdsim.inference.runner import run
@@ -87,7 +87,7 @@ def solved(method, name):
 
 
 @pytest.mark.parametrize("name", ["inside", "prior"])
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_gaussian_inside_the_box(method, name):
     """Mean within 0.1 σ and covariance within 15 %: three standard errors of a thousand draws."""
     x, *_ = solved(method, name)
@@ -96,7 +96,7 @@ def test_gaussian_inside_the_box(method, name):
     assert np.abs(found - CORRELATION).max() < 0.15
 
 
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_gaussian_cut_by_a_limit(method):
     """The first parameter's mean lies on the upper limit; no draw may lie beyond it.
 
@@ -115,8 +115,9 @@ def test_gaussian_cut_by_a_limit(method):
     assert abs(x[:, 1].std() / 0.08 - 1) < 0.15
 
 
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_a_mode_outside_the_box_ends_on_its_face(method):
+    """All draws lie there, and none beyond."""
     x, *_ = solved(method, "outside")
     assert x.max() <= 1.0
     assert x[:, 0].min() > 0.99
@@ -130,7 +131,7 @@ def test_particles_reach_a_steep_face(method):
     assert np.median(slope * (1 - x[:, 0])) < 0.7
 
 
-@pytest.mark.parametrize("method", WITH_GAPS)
+@pytest.mark.parametrize("method", cases(WITH_GAPS, slow=("nuts", "nuts_separate")))
 def test_gaussian_gaps_pool_the_windows(method):
     """Six windows that each measure the same number, joined by Gaussian terms (Eq. 5)."""
     x, result, *_ = solved(method, "chain")
@@ -187,7 +188,7 @@ def test_chain_diagnostics_are_arviz_s():
         assert float(convergence["ess_bulk"][i]) == pytest.approx(size, rel=0.02)
 
 
-@pytest.mark.parametrize("method", ["nuts", "sgld"])
+@pytest.mark.parametrize("method", cases(("nuts", "sgld"), slow=("nuts",)))
 def test_the_paper_s_single_chain(method):
     """One chain from the centre of the box, its last hundred positions."""
     settings = {"chain_count": 1, "keep": "last", "burn_in": 0.0}
@@ -208,8 +209,9 @@ def small(method):
     return build(method, particles=40, iterations=50, settings=settings)
 
 
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_same_seed_same_result(method):
+    """Bit for bit."""
     estimator = small(method)
     one, two = (run(estimator, INSIDE, seed=3, chunk_size=10) for _ in range(2))
     np.testing.assert_array_equal(
@@ -217,16 +219,18 @@ def test_same_seed_same_result(method):
     )
 
 
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_another_seed_another_start(method):
+    """Seeds are not ignored."""
     estimator = small(method)
     one, two = (run(estimator, INSIDE, seed=seed, chunk_size=10) for seed in (0, 1))
     first, second = (r.course["draws"][0] for r in (one, two))
     assert not np.array_equal(first, second)
 
 
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_no_estimator_exceeds_its_budget(method):
+    """A budget of evaluations is kept to, and used up."""
     estimator = small(method)
     result = run(estimator, INSIDE, seed=0, chunk_size=10)
     history = result.history
@@ -241,8 +245,9 @@ def test_no_estimator_exceeds_its_budget(method):
     assert (np.diff(history["seconds"]) > 0).all()
 
 
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_the_course_ends_with_the_draws(method):
+    """What is kept along the way leads to the posterior that is written."""
     estimator = small(method)
     result = run(estimator, INSIDE, seed=0, chunk_size=10)
     course, draws = result.course, np.asarray(estimator.draws(INSIDE, result.state).parameters)

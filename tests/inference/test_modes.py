@@ -52,11 +52,15 @@ def near(draws, point) -> float:
     return np.mean(np.linalg.norm(draws - point, axis=1) < NEAR)
 
 
+@pytest.mark.slow
 def test_the_product_averages(posteriors):
+    """CSVGD on two pendulums at once, by the product of their likelihoods."""
     assert near(posteriors["product"], TRUE.mean(axis=0)) > 0.8
     assert max(near(posteriors["product"], point) for point in TRUE) < 0.05
 
 
+@pytest.mark.slow
 def test_the_sum_keeps_both_modes(posteriors):
+    """CSVGD on two pendulums at once, by the sum of their likelihoods."""
     assert min(near(posteriors["sum"], point) for point in TRUE) > 0.15
     assert sum(near(posteriors["sum"], point) for point in TRUE) > 0.7

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from inference.targets import ESTIMATORS, build
+from inference.targets import ESTIMATORS, build, cases
 from reference import driven_oscillator, oscillator_responses
 
 from pdsim.inference.runner import run
@@ -86,13 +86,14 @@ ITERATIONS = {
 }
 # With windows, a tight gap is stiff for samplers, and is what the closed form assumes.
 CASES = [(method, "single") for method in ESTIMATORS] + [("csvgd", "multiple")]
+SLOW = [(method, "single") for method in ("nuts", "nuts_separate")]
 
 
-@pytest.mark.parametrize(("method", "shooting"), CASES)
-def test_the_posterior_is_the_closed_form(problems, method, shooting):
+@pytest.mark.parametrize("case", cases(CASES, slow=SLOW), ids="-".join)
+def test_the_posterior_is_the_closed_form(problems, case):
     """Mean within 0.15 deviations, deviations and correlation within 15 %."""
+    method, shooting = case
     problem = problems[shooting]
-    case = (method, shooting)
     estimator = build(
         method, particles=PARTICLES.get(case, 1000), iterations=ITERATIONS.get(case, 200)
     )

@@ -1,7 +1,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from inference.targets import CONVERGING, ESTIMATORS, GaussianProblem, build, gaussian
+from inference.targets import CONVERGING, ESTIMATORS, GaussianProblem, build, cases, gaussian
 
 from pdsim.inference.runner import run
 from pdsim.inference.stein import stein_direction
@@ -41,8 +41,9 @@ def interrupt_after(monkeypatch, chunks):
     monkeypatch.setattr(runner, "save", save)
 
 
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_resume_continues_bit_by_bit(tmp_path, monkeypatch, method):
+    """A run that is stopped goes on as if it had not been."""
     options = {"seed": 3, "chunk_size": 20, "fingerprint": "one"}
     whole = run(estimator(method), PROBLEM, **options)
     checkpoint = tmp_path / "checkpoint.npz"
@@ -112,8 +113,9 @@ def test_a_budget_below_one_iteration_is_refused(method, settings, budget, messa
         run(e, PROBLEM, seed=0, chunk_size=10)
 
 
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_the_smallest_budget_pays_for_one_iteration(method):
+    """The cost that an estimator tells is the one that it has."""
     cost = estimator(method).cost(PROBLEM)
     e = estimator(method, iterations=-(-cost // 20))
     result = run(e, PROBLEM, seed=0, chunk_size=10)
@@ -160,8 +162,9 @@ def cliff():
     return Cliff(PROBLEM.mean, PROBLEM.precision, PROBLEM.space)
 
 
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_diverging_particles_do_not_poison_the_others(cliff, method):
+    """Behind a cliff the likelihood is no number."""
     e = estimator(method, iterations=400, particles=50)
     result = run(e, cliff, seed=0, chunk_size=100)
     x = np.asarray(e.draws(cliff, result.state).parameters)
@@ -185,15 +188,17 @@ def test_diverging_particles_do_not_poison_the_others(cliff, method):
     assert x[:, 0].mean() == pytest.approx(0.494, abs=0.04)
 
 
-@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_a_run_in_which_everything_diverges_says_so(method):
+    """It ends with an error and not with a posterior."""
     hopeless = gaussian([np.nan, 0.5], np.diag([0.1**2, 0.1**2]))
     with pytest.raises(PdsimError, match="every particle"):
         run(estimator(method), hopeless, seed=0, chunk_size=20)
 
 
-@pytest.mark.parametrize("method", [m for m in ESTIMATORS if m not in CONVERGING])
+@pytest.mark.parametrize("method", cases(m for m in ESTIMATORS if m not in CONVERGING))
 def test_a_time_limit_ends_a_run_with_what_it_has(method, caplog):
+    """And says that it did."""
     e = estimator(method, iterations=10**6)
     result = run(e, PROBLEM, seed=0, chunk_size=10, seconds=0.5)
     assert result.ended == "time"

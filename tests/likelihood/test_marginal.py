@@ -239,6 +239,7 @@ def test_without_process_noise_and_with_a_known_start_it_is_single_shooting(data
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_mixture_of_recordings(data):
     """Eq. 9: each recording's marginal likelihood enters the sum."""
     whole = problem_of(data)

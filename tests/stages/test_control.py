@@ -37,9 +37,11 @@ def run(experiment, output):
     return main([*words, "--output", str(output)])
 
 
+@pytest.mark.slow
 def test_a_killed_job_goes_on_and_ends_as_if_it_had_not_been(
     experiment, tmp_path, monkeypatch, caplog, capsys
 ):
+    """A control job goes on from its checkpoint to the same numbers."""
     whole, halved = tmp_path / "whole.nc", tmp_path / "halved.nc"
     assert run(experiment, whole) == 0
     saved = stage.save

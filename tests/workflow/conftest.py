@@ -123,7 +123,7 @@ class Project:
 @pytest.fixture(scope="session")
 def project(root, tmp_path_factory, made_once):
     """A project whose tiny experiment was run once; every worker has a copy, times and all."""
-    first = made_once("finished", lambda folder: finished_project(root, folder))
+    first = made_once("finished", lambda folder: tiny_project(root, folder).snakemake("tiny"))
     folder = tmp_path_factory.mktemp("project")
     shutil.copytree(first, folder, dirs_exist_ok=True, symlinks=True)
     project = Project(folder)
@@ -147,8 +147,8 @@ def copied_project(root, folder):
     return Project(folder)
 
 
-def finished_project(root, folder):
-    """Copy the project's code to a folder and run a tiny experiment there."""
+def tiny_project(root, folder):
+    """Copy the project's code to a folder, with a tiny experiment."""
     project = copied_project(root, folder)
     values = yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
     values["recording"]["test"] = values["recording"]["test"][:4]
@@ -161,5 +161,4 @@ def finished_project(root, folder):
     (folder / "config/experiments/tiny.yaml").write_text(yaml.safe_dump(values, sort_keys=False))
     settings = {"groups": {"tiny": ["tiny"]}, "budget": "quick"}
     (folder / "config/config.yaml").write_text(yaml.safe_dump(settings))
-    project.snakemake("tiny")
     return project
