@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pdsim.cli import of_an_experiment, of_control
 from pdsim.cli.arguments import parser
 from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.memory import out_of_memory
 
 
 def _check(a: argparse.Namespace) -> None:
@@ -117,6 +118,10 @@ _PLAIN: dict[str, Callable[[argparse.Namespace], int | None]] = {
 }
 # Verbs that keep a checkpoint beside their output.
 _RESUMED = ("infer", "train", "calibrate", "control")
+_OUT_OF_MEMORY = (
+    "too little memory: lower the budget's particle_count, or take precision: float32; where a GPU "
+    "is too small, JAX_PLATFORMS=cpu computes in the machine's own memory"
+)
 
 
 def _simulates(a: argparse.Namespace) -> bool:
@@ -161,7 +166,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"pdsim {a.verb}: {error}\n")
         return 2
     except KeyboardInterrupt:
-        resumes = a.verb in _RESUMED
-        rest = "; the same command goes on from the last checkpoint" if resumes else ""
-        sys.stderr.write(f"pdsim {a.verb}: interrupted{rest}\n")
+        sys.stderr.write(f"pdsim {a.verb}: interrupted{_resumption(a.verb)}\n")
         return 130
+    except (MemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        words = str(error).partition("\n")[0]
+        sys.stderr.write(f"pdsim {a.verb}: {_OUT_OF_MEMORY} ({words}){_resumption(a.verb)}\n")
+        return 2
+
+
+def _resumption(verb: str) -> str:
+    return "; the same command goes on from the last checkpoint" if verb in _RESUMED else ""
