@@ -51,6 +51,13 @@ def truth_of(experiment):
     return found
 
 
+def runs_of(name):
+    """Names of the runs whose posterior is there."""
+    return [
+        file.parents[1].name for file in sorted(Path("results", name).glob("*/seed0/posterior.nc"))
+    ]
+
+
 def draws_of(name, run, group="posterior"):
     """Draws of each parameter, (draw,)."""
     from pdsim.runtime.files import read_dataset
@@ -85,8 +92,10 @@ def runs(experiment):
 
     del experiment
     name, rows = "panda_box_empty", {}
-    for file in sorted(Path("results", name).glob("*/seed0/posterior.nc")):
-        run = file.parents[1].name
+    for run in runs_of(name):
+        if run.startswith("bayessim"):  # which evaluates nothing
+            continue
+        file = f"results/{name}/{run}/seed0/posterior.nc"
         history, mixed = (read_dataset(file, group) for group in ("history", "convergence"))
         likelihood = draws_of(name, run, "sample_stats")["log_likelihood"]
         draws = draws_of(name, run)
@@ -102,33 +111,48 @@ def runs(experiment):
             "length low": np.percentile(length, LEVELS[0]),
             "length high": np.percentile(length, LEVELS[2]),
         }
+    return below_the_best(rows, "median")
+
+
+def below_the_best(rows, *others):
+    """With log likelihoods counted from the best draw of all rows."""
     highest = max(row["best"] for row in rows.values())
     for row in rows.values():
-        row |= {key: row[key] - highest for key in ("best", "median")}
+        row |= {key: row[key] - highest for key in ("best", *others)}
     return rows
 
 
 def weights(experiment):
-    """Of each run: draws of either labeling, and how far the nearer one is from the truth [mm]."""
+    """Of each run: draws of either labeling, and how far the nearer one is from the truth [mm].
+
+    And how likely the draws are, below the best of their experiment.
+    """
     truth = truth_of(experiment)
     names, truth = list(truth), np.array([*truth.values()])
     rows = {}
-    for file in sorted(Path("results").glob("panda_box_weights*/*/seed0/posterior.nc")):
-        run, of = file.parents[1].name, file.parents[2].name
-        found = draws_of(of, run)
-        draws = np.stack([found[name] for name in names], axis=1)
-        away = [np.linalg.norm(draws - one, axis=1) for one in (truth, truth[[2, 3, 0, 1]])]
-        first = away[0] < away[1]
-        nearest = 1e3 * np.minimum(*away)
-        rows[f"{of}, {run}"] = {
-            "draws": len(draws),
-            "first": int(first.sum()),
-            "second": int((~first).sum()),
-            "nearest": nearest.min(),
-            "median": np.median(nearest),
-            "farthest": nearest.max(),
-        }
+    for of in ("panda_box_weights", "panda_box_weights_joint"):
+        ours = {f"{of}, {run}": places(of, run, names, truth) for run in runs_of(of)}
+        rows |= below_the_best(ours, "likely") if ours else {}
     return rows
+
+
+def places(of, run, names, truth):
+    """One row of the weights."""
+    found, statistics = (draws_of(of, run, group) for group in ("posterior", "sample_stats"))
+    draws = np.stack([found[name] for name in names], axis=1)
+    away = [np.linalg.norm(draws - one, axis=1) for one in (truth, truth[[2, 3, 0, 1]])]
+    first = away[0] < away[1]
+    nearest = 1e3 * np.minimum(*away)
+    return {
+        "draws": len(draws),
+        "best": np.nanmax(statistics["log_likelihood"]),
+        "likely": np.nanmedian(statistics["log_likelihood"]),
+        "first": int(first.sum()),
+        "second": int((~first).sum()),
+        "nearest": nearest.min(),
+        "median": np.median(nearest),
+        "farthest": nearest.max(),
+    }
 
 
 def main():
