@@ -77,8 +77,12 @@ PLUGINS = {
 }
 
 
-@pytest.mark.parametrize("name", ["workstation", "gpu", "slurm", "generic"])
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("gpu", "slurm", "generic")]
+
+
+@pytest.mark.parametrize("name", ["workstation", *OTHERS])
 def test_profiles_are_read(project, name):
+    """Snakemake plans a run by each profile."""
     pytest.importorskip(PLUGINS.get(name, "snakemake"), reason="needs the extra `cluster`")
     result = project.snakemake("tiny", "--dry-run", "--profile", f"workflow/profiles/{name}")
     assert "write_report" in result.stdout + result.stderr
