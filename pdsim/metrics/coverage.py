@@ -18,11 +18,12 @@ def coverage(observed: np.ndarray, simulated: np.ndarray, level: float = 0.9) ->
         simulated: (trajectory, draw, time, channel), from matched start states.
         level: share of the draws inside the band.
     """
-    if not np.isfinite(simulated).all(axis=(2, 3)).any(axis=1).all():
+    whole = np.isfinite(simulated).all(axis=(2, 3))
+    if not whole.any(axis=1).all():
         return undefined("no draw has a finite roll-out for some trajectory")
-    whole = np.isfinite(simulated).all(axis=(2, 3), keepdims=True)
-    tail = (1 - level) / 2
-    low, high = np.nanquantile(np.where(whole, simulated, np.nan), [tail, 1 - tail], axis=1)
+    ends = (1 - level) / 2, (1 + level) / 2
+    bands = [np.quantile(x[kept], ends, axis=0) for x, kept in zip(simulated, whole, strict=True)]
+    low, high = np.stack(bands, axis=1)
     seen = np.isfinite(observed)
     inside = (observed >= low) & (observed <= high)
     return Score(float(inside[seen].mean()))
