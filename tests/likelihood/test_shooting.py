@@ -1,3 +1,5 @@
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -5,6 +7,7 @@ import pytest
 from jax.flatten_util import ravel_pytree
 from reference import CROOKED
 from scipy import stats
+from whole import Whole, slope
 
 from pdsim.inference.profile import lagrangian, profile
 from pdsim.likelihood.problem import Position, combine_trajectories
@@ -26,16 +29,16 @@ SPACE = ParameterSpace(
     tuple((n, v) for n, v in CROOKED.items() if n not in ("length", "friction_1")),
 )
 
+reduced = jax.jit(profile)
+
 
 def simulate(parameters, start, system=SYSTEM, inputs=(), frames=FRAMES):
     """States (frame, state) of a system that shows all of them."""
-    channels, _ = rollout(
-        system,
+    roll = jax.jit(partial(rollout, system, frames=frames - 1, frame_time=1 / RATE))
+    channels, _ = roll(
         system.prepare(parameters),
         tuple(map(jnp.asarray, start)),
         tuple(jnp.asarray(column)[: frames - 1] for column in np.transpose(inputs)),
-        frames=frames - 1,
-        frame_time=1 / RATE,
     )
     return np.concatenate([np.asarray(start)[None], np.stack(channels, axis=1)])
 
@@ -52,12 +55,14 @@ def problem(trajectories_of):
 
     def build(truth, window_count, combination="product", observed=None):
         data = trajectories_of(SYSTEM, truth if observed is None else observed, truth, 1 / RATE)
-        return shooting_problem(
-            Simulator(SYSTEM, SPACE, 1),
-            data,
-            NOISE,
-            window_count=window_count,
-            combination=combination,
+        return Whole(
+            shooting_problem(
+                Simulator(SYSTEM, SPACE, 1),
+                data,
+                NOISE,
+                window_count=window_count,
+                combination=combination,
+            )
         )
 
     return build
@@ -132,7 +137,7 @@ def test_gradients_are_those_of_finite_differences(problem, truth):
         log_likelihood, defects = p.evaluate(position)
         return (log_likelihood + (defects**2).sum(axis=(1, 2, 3))).sum()
 
-    gradient = jax.grad(value)(position)
+    gradient = slope(value, position)
     flat, rebuild = ravel_pytree(position)
     evaluate = jax.jit(lambda x: value(rebuild(x)))
     h = 1e-6
@@ -164,7 +169,7 @@ def test_linearisation_agrees_with_reverse_differentiation(problem, truth, combi
     value, defects = p.evaluate(position)
     np.testing.assert_allclose(linear.log_likelihood, value, rtol=1e-10)
     np.testing.assert_allclose(linear.defects, defects, atol=1e-10)
-    gradient = jax.grad(lambda q: p.evaluate(q)[0].sum())(position)
+    gradient = slope(lambda q: p.evaluate(q)[0].sum(), position)
     weighted = linear.weights[:, :, None, None] * linear.residuals
     found = -jnp.einsum("pnwk,pnwki->pi", weighted, linear.residual_parameters)
     np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8)
@@ -175,7 +180,7 @@ def test_linearisation_agrees_with_reverse_differentiation(problem, truth, combi
     np.testing.assert_allclose(found, gradient.shooting, atol=1e-9 * scale)
     # The defects against random cotangents.
     cotangent = jnp.asarray(rng.normal(size=defects.shape))
-    gradient = jax.grad(lambda q: (p.evaluate(q)[1] * cotangent).sum())(position)
+    gradient = slope(lambda q: (p.evaluate(q)[1] * cotangent).sum(), position)
     found = -jnp.einsum("pnwa,pnwai->pi", cotangent, linear.end_parameters)
     np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8, atol=1e-10)
     found = cotangent.at[:, :, : windows - 2].add(
@@ -196,8 +201,8 @@ def test_profile_of_closed_windows_is_that_of_one_long_roll_out(problem, truth, 
         position = position._replace(shooting=position.shooting - multiple.evaluate(position)[1])
     whole = single.linearise(Position(unit, jnp.zeros((3, 2, 0, 4))))
     undamped = jnp.zeros(3)
-    one = profile(whole, jnp.zeros((3, 2, 0, 4)), 1.0, undamped)
-    other = profile(multiple.linearise(position), jnp.zeros_like(position.shooting), 1e-6, undamped)
+    one = reduced(whole, jnp.zeros((3, 2, 0, 4)), 1.0, undamped)
+    other = reduced(multiple.linearise(position), jnp.zeros_like(position.shooting), 1e-6, undamped)
     np.testing.assert_allclose(other.lagrangian, one.lagrangian, rtol=1e-6)
     np.testing.assert_allclose(other.slope, one.slope, rtol=1e-4)
     np.testing.assert_allclose(other.information, one.information, rtol=1e-4)
@@ -219,12 +224,12 @@ def test_profile_shifts_to_the_minimum_over_the_starts(problem, truth):
         log_likelihood, defects = p.evaluate(Position(position.parameters, shooting))
         return lagrangian(log_likelihood, defects, force, sigma).sum()
 
-    before = np.abs(jax.grad(value)(position.shooting)).max()
+    before = np.abs(slope(value, position.shooting)).max()
     for _ in range(8):
-        form = profile(p.linearise(position), force, sigma, jnp.zeros(1))
+        form = reduced(p.linearise(position), force, sigma, jnp.zeros(1))
         moved = position.shooting + form.shift.reshape(position.shooting.shape)
         position = position._replace(shooting=moved)
-    assert np.abs(jax.grad(value)(position.shooting)).max() < 1e-5 * before
+    assert np.abs(slope(value, position.shooting)).max() < 1e-5 * before
 
 
 # A mass on a spring that is pushed: cheap to compile, and the push matters.
@@ -266,13 +271,14 @@ def pushed_problem(pushed, trajectories_of):
         data = trajectories_of(
             OSCILLATOR, observed, states, 1 / RATE, inputs=[push * values for values in pushes]
         )
-        return shooting_problem(
+        p = shooting_problem(
             Simulator(OSCILLATOR, OSCILLATOR_SPACE, 1),
             data,
             OSCILLATOR_NOISE,
             window_count=window_count,
             combination=combination,
-        ), observed
+        )
+        return Whole(p), observed
 
     return build
 
@@ -341,7 +347,7 @@ def test_linearisation_of_unequal_recordings_with_inputs(pushed_problem, windows
     value, defects = p.evaluate(position)
     np.testing.assert_allclose(linear.log_likelihood, value, rtol=1e-10)
     np.testing.assert_allclose(linear.defects, defects, atol=1e-10)
-    gradient = jax.grad(lambda q: p.evaluate(q)[0].sum())(position)
+    gradient = slope(lambda q: p.evaluate(q)[0].sum(), position)
     found = -jnp.einsum("pnwk,pnwki->pi", linear.residuals, linear.residual_parameters)
     np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8)
     if windows == 1:
@@ -350,7 +356,7 @@ def test_linearisation_of_unequal_recordings_with_inputs(pushed_problem, windows
     scale = np.abs(gradient.shooting).max()
     np.testing.assert_allclose(found, gradient.shooting, atol=1e-9 * scale)
     cotangent = jnp.asarray(rng.normal(size=defects.shape))
-    gradient = jax.grad(lambda q: (p.evaluate(q)[1] * cotangent).sum())(position)
+    gradient = slope(lambda q: (p.evaluate(q)[1] * cotangent).sum(), position)
     found = -jnp.einsum("pnwa,pnwai->pi", cotangent, linear.end_parameters)
     np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8, atol=1e-10)
     found = cotangent.at[:, :, : windows - 2].add(
