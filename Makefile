@@ -69,7 +69,7 @@ test: $(READY) ## Run the tests, but for the slow ones
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 slow: $(READY) ## Run the slow tests
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -m slow
+	XLA_FLAGS="$$XLA_FLAGS" $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -m slow
 
 lint: $(READY) ## Check style, format and types
 	$(BIN)/ruff check .

@@ -5,6 +5,12 @@ import os
 import shutil
 from pathlib import Path
 
+# Programs of tests run once and briefly: most of the time goes by while they are compiled. `make
+# slow` compiles them as users do. JAX reads this when it is imported.
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+)
+
 import jax
 import numpy as np
 import pytest
@@ -18,9 +24,22 @@ _MOST_MAPS = 20_000
 device.configure("float64")
 
 
+# Long ones that do not wait for the project that the first of the tests of the workflow makes, and
+# of which others in their folder share what they make.
+_SECOND = ("test_stages.py", "test_kills.py")
+
+
+@pytest.hookimpl(trylast=True)  # after those of the other tier have been left out
 def pytest_collection_modifyitems(items):
-    """Run the longest tests first, so that of two processes none waits for the other at the end."""
-    items.sort(key=lambda item: item.path.parent.name != "workflow")
+    """Run the longest tests first, so that of two processes none waits for the other."""
+    first = next((item.path for item in items if item.path.parent.name == "workflow"), None)
+    items.sort(
+        key=lambda item: (
+            item.path != first,
+            item.path.name not in _SECOND,
+            item.path.parent.name != "workflow",
+        )
+    )
 
 
 @pytest.fixture(autouse=True, scope="module")

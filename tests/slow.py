@@ -43,7 +43,7 @@ def _imported(statement: ast.stmt) -> set[str]:
     if not file.is_file():
         return set()
     marks = _marks(ast.parse(file.read_text(encoding="utf-8")))
-    return {alias.name for alias in statement.names} & marks
+    return {alias.asname or alias.name for alias in statement.names if alias.name in marks}
 
 
 def _marked(node: ast.AST, names: set[str]) -> bool:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
+from tiers import slow
 
 from pdsim.bayessim.calibration import flatness, ranks
 from pdsim.bayessim.config import DensityConfig
@@ -19,7 +20,7 @@ from pdsim.runtime.errors import PdsimError
 
 MODELS = ("mdn", "mdrff_rbf")
 # Another kernel of the same features waits for the slow tier.
-CASES = (*MODELS, pytest.param("mdrff_matern52", marks=pytest.mark.slow))
+CASES = (*MODELS, slow("mdrff_matern52"))
 CONFIG = DensityConfig(epochs=300, component_count=3, batch_size=100)
 NOISE = np.array([[0.06**2, 0.5 * 0.06 * 0.04], [0.5 * 0.06 * 0.04, 0.04**2]])
 MATRIX = np.array([[2.0, 0.5], [-1.0, 1.5]])

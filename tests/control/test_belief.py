@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tiers import slow
 
 from pdsim.control.belief import (
     Particles,
@@ -110,7 +111,7 @@ def test_the_belief_is_near_the_exact_posterior(task, kind, grid_posterior):
 
 @pytest.mark.parametrize(
     "density, lowest, highest",
-    [("silverman", 2.0, np.inf), ("liu_west", 0.0, 0.5), ("null_drift", 0.5, 2.0)],
+    [slow("silverman", 2.0, np.inf), slow("liu_west", 0.0, 0.5), ("null_drift", 0.5, 2.0)],
 )
 def test_what_the_densities_do_to_a_parameter_that_is_not_excited(
     density, lowest, highest, grid_posterior

@@ -17,7 +17,9 @@ def controller(task, belief="ukf", **settings):
     return config.build(task)
 
 
+@pytest.mark.slow
 def test_a_batch_is_its_simulations_and_chunks_are_a_whole():
+    """A vehicle alone moves as in a batch, and one stopped and gone on with as one that was not."""
     one = controller(QuadrotorTask())
     start = begin_all(one, 3, 2)
     _, whole = advance_all(one, 3, start, jnp.asarray(0), 6)

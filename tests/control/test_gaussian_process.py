@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tiers import slow
 
 from pdsim.control.belief import Transition
 from pdsim.control.closed_loop import advance_all, begin_all, plant
@@ -91,7 +92,7 @@ def flown(task, belief, truth, steps):
     return jax.jit(lambda first: jax.lax.scan(advance, first, (inputs, tilts))[0])(first)
 
 
-@pytest.mark.parametrize("precision", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("precision", ["float64", slow("float32")])
 def test_it_learns_what_a_heavier_vehicle_lacks(precision):
     """Vertical residual at level: (1/m − 1/m₀)(T1 + T2), with m = 1.3 m₀."""
     task = QuadrotorTask()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
+from tiers import slow as in_slow_tier
 
 from pdsim.config.runs import WorkConfig
 from pdsim.inference import load_estimator
@@ -29,7 +29,7 @@ CONVERGING = ("least_squares",)
 
 def cases(names, slow=("nuts_separate",)):
     """Names as cases of a test; NUTS compiles for long, and some of it waits for the slow tier."""
-    return [pytest.param(n, marks=pytest.mark.slow) if n in slow else n for n in names]
+    return [in_slow_tier(n) if n in slow else n for n in names]
 
 
 def build(name, *, particles, iterations, settings=None):

@@ -86,7 +86,7 @@ def solved(method, name):
     return x, result, estimator, problem
 
 
-@pytest.mark.parametrize("name", ["inside", "prior"])
+@pytest.mark.parametrize("name", cases(["inside", "prior"], slow=("prior",)))
 @pytest.mark.parametrize("method", cases(ESTIMATORS))
 def test_gaussian_inside_the_box(method, name):
     """Mean within 0.1 σ and covariance within 15 %: three standard errors of a thousand draws."""

@@ -3,7 +3,7 @@
 import jax.monitoring
 import numpy as np
 import pytest
-from inference.targets import ESTIMATORS, build, gaussian
+from inference.targets import ESTIMATORS, build, cases, gaussian
 
 from pdsim.inference.runner import run
 
@@ -11,8 +11,12 @@ COVARIANCE = np.array([[4e-3, 1e-3], [1e-3, 2e-3]])
 
 
 # Separate chains warm up in a program that is made anew for each run.
-@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "nuts_separate"])
+ONCE = [name for name in ESTIMATORS if name != "nuts_separate"]
+
+
+@pytest.mark.parametrize("name", cases(ONCE, slow=("nuts",)))
 def test_a_second_problem_compiles_nothing(name):
+    """Data are arguments of a program and no constants in it."""
     estimator = build(name, particles=24, iterations=200)
     compiled = []
 
@@ -34,6 +38,7 @@ def test_a_second_problem_compiles_nothing(name):
     assert compiled == []
 
 
+@pytest.mark.slow
 def test_chains_begin_when_all_fits_have_converged():
     """The fits of a parabola end long before the iterations they are given."""
     estimator = build("nuts", particles=240, iterations=400)

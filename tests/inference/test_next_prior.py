@@ -97,7 +97,7 @@ def test_the_second_recording_alone_says_something_else():
         assert (np.diag(closed_form(alone)[1]) / np.diag(covariance)).max() > 1.5
 
 
-@pytest.mark.parametrize("method", cases(METHODS, slow=("nuts",)))
+@pytest.mark.parametrize("method", cases(METHODS, slow=("nuts", "csvgd")))
 def test_one_after_the_other_is_both_at_once(method):
     """The first posterior is the estimator's own draws. Mean within 0.15 deviations, covariance
     within 15 %: the error of a thousand draws, twice."""

@@ -15,6 +15,8 @@ PROBLEM = gaussian([0.5, 0.4], np.diag([0.1**2, 0.05**2]))
 # Trees of at most 15 steps: several iterations fit into a small budget.
 SMALL = {"nuts": {"chain_count": 10, "doublings": 4}, "sgld": {"chain_count": 10}}
 SMALL["nuts_separate"] = SMALL["nuts"]
+# Those that compile for longest.
+LONG = ("nuts", "nuts_separate", "cem", "csvgd_particles", "csvgd_gradient")
 
 
 def estimator(method="csvgd", iterations=60, particles=20):
@@ -41,7 +43,7 @@ def interrupt_after(monkeypatch, chunks):
     monkeypatch.setattr(runner, "save", save)
 
 
-@pytest.mark.parametrize("method", cases(ESTIMATORS))
+@pytest.mark.parametrize("method", cases(ESTIMATORS, slow=LONG))
 def test_resume_continues_bit_by_bit(tmp_path, monkeypatch, method):
     """A run that is stopped goes on as if it had not been."""
     options = {"seed": 3, "chunk_size": 20, "fingerprint": "one"}
@@ -162,7 +164,7 @@ def cliff():
     return Cliff(PROBLEM.mean, PROBLEM.precision, PROBLEM.space)
 
 
-@pytest.mark.parametrize("method", cases(ESTIMATORS))
+@pytest.mark.parametrize("method", cases(ESTIMATORS, slow=LONG))
 def test_diverging_particles_do_not_poison_the_others(cliff, method):
     """Behind a cliff the likelihood is no number."""
     e = estimator(method, iterations=400, particles=50)

@@ -262,6 +262,7 @@ def test_a_mixture_of_recordings(data):
     )
 
 
+@pytest.mark.slow
 def test_the_pendulum_s_states_settle_and_its_slopes_agree(trajectories_of):
     """Nonlinear: two Gauss–Newton steps settle, and slopes are those of finite differences."""
     space = ParameterSpace(

@@ -7,6 +7,7 @@ import pytest
 from jax.flatten_util import ravel_pytree
 from reference import CROOKED
 from scipy import stats
+from tiers import slow
 from whole import Whole, slope
 
 from pdsim.inference.profile import lagrangian, profile
@@ -158,8 +159,9 @@ def loose(p, unit, rng):
 
 
 @pytest.mark.parametrize("combination", ["sum", "product"])
-@pytest.mark.parametrize("windows", [1, 5])
+@pytest.mark.parametrize("windows", [slow(1), 5])
 def test_linearisation_agrees_with_reverse_differentiation(problem, truth, combination, windows):
+    """Tangents of residuals and gaps give the gradients that the adjoint sweep gives."""
     rng = np.random.default_rng(2)
     noisy = truth + rng.normal(size=truth.shape) * NOISE
     noisy[0, 3, 1] = np.nan
@@ -212,6 +214,7 @@ def test_profile_of_closed_windows_is_that_of_one_long_roll_out(problem, truth, 
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_profile_shifts_to_the_minimum_over_the_starts(problem, truth):
     """At fixed θ the step of the windows' starts leaves no slope of the linearised Lagrangian."""
     rng = np.random.default_rng(3)

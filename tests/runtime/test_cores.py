@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiers import slow
 
 from pdsim.cli.main import main
 from pdsim.runtime import device
@@ -50,8 +51,9 @@ two_cores = pytest.mark.skipif(available_cores() < 2, reason="needs two cores")
 
 
 @two_cores
-@pytest.mark.parametrize("what", ["rows", "particles"])
+@pytest.mark.parametrize("what", ["rows", slow("particles")])
 def test_two_cores_give_what_one_gives(root, tmp_path, what, trajectories):
+    """Rows of a table of roll-outs, and every estimator that moves particles."""
     compare(root, tmp_path, what, trajectories)
 
 

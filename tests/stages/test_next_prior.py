@@ -118,7 +118,9 @@ def test_bayessim_simulates_from_it(folder):
     assert (coordinates.std(axis=0) < 0.15).all()
 
 
+@pytest.mark.slow
 def test_a_search_of_settings_needs_it(folder):
+    """`pdsim tune` refuses to start without the posterior that its prior is."""
     files = ("--trajectories", folder / "second.nc", "--output", folder / "tuning.csv")
     run = ("--run", "least_squares_single")
     pdsim("tune", folder / "second.yaml", *run, *files, code=2)

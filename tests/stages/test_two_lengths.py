@@ -11,6 +11,8 @@ from pdsim.bayessim.scaling import scaling
 from pdsim.cli.main import main
 from pdsim.runtime.files import read_dataset
 
+pytestmark = pytest.mark.slow
+
 STATISTICS = ("downsampled", "difference")
 BAYESSIM = {
     "statistics": list(STATISTICS),

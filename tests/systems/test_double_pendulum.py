@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from reference import CROOKED, IBM_EQUIVALENT, mujoco_model, random_states
 from scipy.integrate import solve_ivp
+from tiers import slow
 
 from pdsim.recordings.camera import constrained_accelerations
 from pdsim.systems import pendulum_motion
@@ -333,7 +334,7 @@ def test_squared_error_is_that_of_the_roll_out():
     np.testing.assert_allclose(end, states[:, :, -1], rtol=1e-12)
 
 
-@pytest.mark.parametrize("segment", [1, 4, 12, 40])
+@pytest.mark.parametrize("segment", [slow(1), 4, slow(12), 40])
 def test_a_gradient_that_keeps_few_states_is_the_same(segment):
     """Segments that divide the frames, that leave some over, and one that is longer than all."""
     rng = np.random.default_rng(0)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from reference import CROOKED
 from scipy import stats
+from tiers import slow
 
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.runtime.errors import PdsimError
@@ -57,7 +58,7 @@ def over_scale(base):
 
 @pytest.mark.parametrize(
     ("motors", "fixed"),
-    [(False, {}), (False, {"mass_1": 0.2}), (False, {"com_x_1": 0.0}), (True, {})],
+    [(False, {}), slow(False, {"mass_1": 0.2}), slow(False, {"com_x_1": 0.0}), (True, {})],
     ids=["free", "mass_1 known", "symmetric", "motors"],
 )
 def test_recovered_links_follow_the_prior(motors, fixed):

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from tiers import slow
 from variational.problems import PlanarLoop, energy
 
 from pdsim.variational.constraint import mass_matrix
@@ -40,9 +41,7 @@ def openness(loop, q):
     return np.abs(jax.vmap(lambda q: loop.constraint(q, RHO))(q)).max(axis=1)
 
 
-@pytest.mark.parametrize(
-    "links", [4, pytest.param(5, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("links", [4, slow(5), slow(6)])
 def test_the_loop_stays_closed_and_keeps_its_energy(links):
     """20 s at 0.01 s; the loop starts with 0.05 J of motion."""
     loop, dt, steps = PlanarLoop(links), 0.01, 2000

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiers import slow
 from workflow.conftest import tiny_project
 
 
@@ -32,17 +33,20 @@ def test_a_mistake_in_an_experiment_stops_before_any_job(project):
     ("override", "words"),
     [
         ("budget=huge", ["huge", "quick, long"]),
-        ("bugdet=quick", ["bugdet", "did you mean 'budget'"]),
+        slow("bugdet=quick", ["bugdet", "did you mean 'budget'"]),
     ],
 )
 def test_a_mistake_on_the_command_line_is_named(project, override, words):
+    """A value or a key that does not exist is told before any job, with what does."""
     result = project.snakemake("tiny", "--dry-run", "--config", override, check=False)
     assert result.returncode != 0
     for word in words:
         assert word in result.stdout + result.stderr
 
 
+@pytest.mark.slow
 def test_a_folder_without_recordings_is_named_with_both_ways(project, root, tmp_path):
+    """Real recordings are downloaded, or taken from a folder that must hold them."""
     (project.folder / "config/with_ibm.yaml").write_text(
         "groups: {real: [ibm_calibrated]}\nbudget: quick\n"
     )
@@ -77,7 +81,7 @@ PLUGINS = {
 }
 
 
-OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("gpu", "slurm", "generic")]
+OTHERS = [slow(name) for name in ("gpu", "slurm", "generic")]
 
 
 @pytest.mark.parametrize("name", ["workstation", *OTHERS])
