@@ -58,6 +58,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     # In the order of the report.
     "figures": (
+        "recordings",
         "learning_curve",
         "convergence",
         "densities",

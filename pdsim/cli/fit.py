@@ -1,15 +1,22 @@
-"""`pdsim fit`: the whole pipeline for one experiment file, through Snakemake, and what came out."""
+"""`pdsim fit`: the whole pipeline for one experiment file, through Snakemake, and what came out.
+
+Snakemake writes to `logs/fit.log` among the results, and what the terminal shows is read from there
+(``pdsim.cli.watch``): a terminal that is closed, or a fit that is killed, takes nothing along.
+"""
 
 import argparse
 import contextlib
+import fcntl
 import os
 import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import pdsim
+from pdsim.cli.watch import Watch
 from pdsim.config.experiment import ExperimentConfig, load_experiment
 from pdsim.config.workflow import check_file, workflow_config
 from pdsim.report.summary import summary
@@ -19,12 +26,14 @@ _ROOT = Path(pdsim.__file__).parents[1]
 _SETTINGS = "config/config.yaml"
 # Folders that the environment names, seen from where the user is.
 _FOLDERS = ("PDSIM_DATA_DIR", "PDSIM_IBM_DIR")
+# Among the results: what Snakemake says, and which process is at work.
+_LOG, _AT_WORK = "logs/fit.log", "logs/at_work"
 # What ends a run from outside: Ctrl-C, a batch system or `kill`, a closed terminal.
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def fit(a: argparse.Namespace) -> int:
-    """Run Snakemake on one experiment, and print the report's path and three lines.
+    """Run Snakemake on one experiment, and print the report's path and what came out.
 
     Returns:
         The exit code: 0, 2 if a job failed, 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
@@ -34,24 +43,83 @@ def fit(a: argparse.Namespace) -> int:
     """
     experiment, results = _checked(a)
     command = _command(a, results)
-    ended = _run(command)
+    if a.dry_run or a.unlock:
+        return 2 if _run(command) else 0
+    ended = _fit(command, results, quiet=a.quiet)
+    log = results / _LOG
     if ended < 0 or ended > 128:
         sys.stderr.write(
-            "pdsim fit: interrupted; what is finished is kept, and estimations have checkpoints. "
-            f"To go on: {_again(a)}\n"
+            "pdsim fit: interrupted; what is finished is kept, and estimations have checkpoints "
+            f"(log: {log}). To go on: {_again(a)}\n"
         )
         return ended if ended > 0 else 128 - ended
     if ended:
         sys.stderr.write(
-            f"pdsim fit: a job failed, see above; logs are below {results}. Once it is mended, "
+            f"pdsim fit: a job failed, see above, or all of it in {log}. Once that is mended, "
             f"what is finished is not done again: {_again(a)}\n"
         )
         return 2
-    if a.dry_run or a.unlock:
-        return 0
-    told = "\n".join(summary(experiment, results))
+    told = "\n".join(summary(experiment, results, a.budget))
     sys.stdout.write(f"\nReport: {results / 'report.html'}\n{told}\n")
     return 0
+
+
+def _fit(command: list[str], results: Path, *, quiet: bool) -> int:
+    """Run Snakemake and tell what it does; a lock that a killed fit left behind is removed.
+
+    Raises:
+        PdsimError: another run is at work on the same results, or they cannot be written.
+    """
+    log = results / _LOG
+    watch = Watch(_ROOT, (lambda line: None) if quiet else _tell)
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with (results / _AT_WORK).open("a+") as at_work:
+            left = _left(at_work, results)
+            _tell(f"Log: {log}")
+            ended = _run(command, log, watch, at_work)
+            if watch.locked and left:
+                _tell("A fit that was killed left its lock behind; it is removed.")
+                _run([*command, "--unlock"], log)
+                watch.locked = False
+                ended = _run(command, log, watch, at_work)
+            at_work.truncate(0)
+    except OSError as error:
+        raise PdsimError(
+            f"{error.filename or results}: cannot be written ({error.strerror}); name another "
+            "folder: --results FOLDER"
+        ) from None
+    if watch.locked:
+        raise PdsimError(
+            f"{_ROOT}: Snakemake is at work on these results, or was killed. Wait for its end; if "
+            "there is none, add --unlock once, then give the same command again"
+        )
+    return ended
+
+
+def _tell(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _left(at_work: TextIO, results: Path) -> str:
+    """Which Snakemake was at work and has ended without a word; empty if there is none.
+
+    The file is locked while one is at work: it has it open, and outlives a fit that is killed.
+
+    Raises:
+        PdsimError: one is at work.
+    """
+    at_work.seek(0)
+    number = at_work.read()
+    try:
+        fcntl.flock(at_work, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise PdsimError(
+            f"{results}: another fit is at work on it, process {number}; wait for its end, or end "
+            f"it: kill -INT {number}. What it does: {results / _LOG}"
+        ) from None
+    return number
 
 
 def _checked(a: argparse.Namespace) -> tuple[ExperimentConfig, Path]:
@@ -88,18 +156,27 @@ def _command(a: argparse.Namespace, results: Path) -> list[str]:
     settings = [f"experiment={Path(a.experiment).absolute()}", f"budget={a.budget}"]
     if a.results:
         settings.append(f"results={Path(a.results).expanduser().absolute()}")
-    quiet = ["--quiet", "all"] if a.quiet else []
     return [
         *(sys.executable, "-m", "snakemake", "--snakefile", str(_ROOT / "Snakefile")),
         *("--directory", str(_ROOT), "--profile", str(_ROOT / "workflow/profiles/workstation")),
-        *cores, *flags, *quiet, "--config", *settings,
+        *cores, *flags, "--config", *settings,
     ]  # fmt: skip
 
 
-def _run(command: list[str]) -> int:
+def _run(
+    command: list[str],
+    log: Path | None = None,
+    watch: Watch | None = None,
+    at_work: TextIO | None = None,
+) -> int:
     """Run a command in a group of its own; what is to end us ends all of it, as Ctrl-C would.
 
     Snakemake, asked to terminate, waits for its jobs; interrupted, it ends them and unlocks.
+
+    Args:
+        log: what it says goes there; None: on the terminal.
+        watch: tells what it says.
+        at_work: a file that it keeps open, with its number.
 
     Returns:
         Its exit code, or 128 and the signal's number.
@@ -118,9 +195,24 @@ def _run(command: list[str]) -> int:
         # What we were started to ignore we do, but in the child's group Ctrl-C has to work.
         signal.signal(number, _ignore if handler == signal.SIG_IGN else end)
     try:
-        process = subprocess.Popen(command, env=_environment(), start_new_session=True)
+        with contextlib.ExitStack() as stack:
+            output = stack.enter_context(log.open("w")) if log else None
+            process = subprocess.Popen(
+                command,
+                env=_environment(),
+                start_new_session=True,
+                stdout=output,
+                stderr=subprocess.STDOUT if log else None,
+                pass_fds=(at_work.fileno(),) if at_work else (),
+            )
         if told:
             end(told, None)
+        if at_work:
+            at_work.truncate(0)
+            at_work.write(str(process.pid))
+            at_work.flush()
+        if log and watch:
+            watch.follow(log, lambda: process.poll() is None)
         ended = process.wait()
     finally:
         for number, handler in before.items():

@@ -44,7 +44,10 @@ def new(a: argparse.Namespace) -> None:
 
     write_atomically(output, write)
     lines = "\n".join(f"  {line}" for line in made.told)
-    sys.stdout.write(f"{output}\n{lines}\nNext: pdsim fit {output}\n")
+    sys.stdout.write(
+        f"{output}\n{lines}\nNext: pdsim fit {output} --budget quick, in minutes; without --budget "
+        "quick with more draws, and Markov chains too\n"
+    )
 
 
 def _check_output(path: Path, *, overwrite: bool) -> None:

@@ -103,6 +103,17 @@ class ExperimentConfig(Section):
             raise ValueError(
                 f"reference: no run is called {self.reference!r}{close_name(self.reference, names)}"
             )
+        for budget, chosen in self.budgets.items():
+            for one in chosen.runs or ():
+                if one not in [run.identity.run for run in self.runs]:
+                    raise ValueError(
+                        f"budgets.{budget}.runs: no run is called {one!r}{close_name(one, names)}"
+                    )
+            if chosen.runs and self.reference and self.reference not in chosen.runs:
+                raise ValueError(
+                    f"budgets.{budget}.runs: {self.reference!r} is the reference, so it has to be "
+                    "among them"
+                )
         for name, text in self.combinations.items():
             try:
                 parse(text)
@@ -171,6 +182,11 @@ class ExperimentConfig(Section):
                 f"{close_name(name, known)}"
             )
         return known[name]
+
+    def planned(self, budget: str) -> list[Run]:
+        """The estimators' runs of a budget."""
+        chosen = self.budget(budget).runs
+        return [run for run in self.runs if chosen is None or run.identity.run in chosen]
 
     def shows(self, identity: Identity) -> bool:
         """Whether the report shows a run in detail."""

@@ -30,6 +30,9 @@ class WorkConfig(Section):
 class BudgetConfig(WorkConfig):
     """A budget of an experiment: the work of each inference job, and what is done besides."""
 
+    runs: tuple[Name, ...] | None = Field(
+        None, min_length=1, description="which of the runs; null: all"
+    )
     seed_count: Count | None = Field(None, description="how many of the seeds; null: all")
     learning_curve: bool = Field(
         True, description="score the estimation on its way too; takes as long as all other scores"

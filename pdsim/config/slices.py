@@ -210,7 +210,7 @@ def slice_of(stage: str, experiment: "ExperimentConfig", *, run: str = "", budge
         elif name == "planned":
             values[name] = [
                 {"name": one.identity.run, "shooting": one.shooting, "effort": one.effort}
-                for one in experiment.runs
+                for one in experiment.planned(budget)
             ]
         elif name == "trials":
             values[name] = experiment.run(run).trials()

@@ -89,6 +89,7 @@ def choose_stretches(runs: Mapping[str, Recording], system: System) -> Stretches
         return _of_one(names[0], parts[names[0]], wanted, period, runs)
     held = names[-max(1, len(names) // 3) :]
     learned = names[: -len(held)][:_LEARNED]
+    spare = names[len(learned) : -len(held)]
     # Twice as much as is learned from one of them, so that stretches of it do not touch.
     shares = dict.fromkeys(held, 1) | dict.fromkeys(learned, 2 * _LEARNED // len(learned))
     room = min((parts[name][1] - parts[name][0]) // share for name, share in shares.items())
@@ -105,11 +106,18 @@ def choose_stretches(runs: Mapping[str, Recording], system: System) -> Stretches
     ]
     seconds = frames * frame_time
     reasons = {
-        "train": f"{len(train)} stretches of {frames} frames ({seconds:.3g} s): the slowest joint "
-        f"takes {period:.3g} s for a swing",
-        "test": f"from {len(held)} of {len(names)} recordings, of which nothing is learned",
+        "train": f"{len(train)} stretches of {frames} frames ({seconds:.3g} s), from "
+        f"{' and '.join(learned)}: the slowest joint takes {period:.3g} s for a swing"
+        + (f"; {_some(spare)} not used" if spare else ""),
+        "test": f"{len(test)} stretches from {len(held)} of {len(names)} recordings, of which "
+        "nothing is learned",
     }
     return Stretches(train, test, frames, period, reasons)
+
+
+def _some(names: list[str]) -> str:
+    """The subject of a sentence: one name, or how many."""
+    return f"{names[0]} is" if len(names) == 1 else f"{names[0]} to {names[-1]} are"
 
 
 def _places(part: tuple[int, int], frames: int, most: int) -> np.ndarray:

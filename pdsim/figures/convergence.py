@@ -47,7 +47,8 @@ def draw_histories(runs: Sequence[RunHistory], title: str, stem: str) -> None:
     likelihoods, so each has its own best value.
     """
     plt = style.apply()
-    figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.9))
+    gaps = any(run.identity.shooting == "multiple" for run in runs)
+    figure, axes = plt.subplots(1, 2 + gaps, figsize=(10.5, 3.9))
     best = {
         shooting: max(
             _highest(run.history["log_likelihood_best"].values)
@@ -73,22 +74,18 @@ def draw_histories(runs: Sequence[RunHistory], title: str, stem: str) -> None:
         if identity.shooting == "multiple":
             axes[1].plot(rollouts, h["max_defect"], **look)
             axes[1].plot(rollouts, h["median_defect"], **{**look, "label": None, "alpha": 0.4})
-        axes[2].plot(rollouts, h["diverging"], clip_on=False, **look)
+        axes[-1].plot(rollouts, h["diverging"], clip_on=False, **look)
     axes[0].set(yscale="log", ylabel="best − median log likelihood [nat]", title="objective")
-    axes[1].set(
-        yscale="log",
-        ylabel="defect [scaled state units]",
-        title="defects: largest, and median particle's (pale)",
-    )
-    if not axes[1].lines:
-        axes[1].text(
-            0.5, 0.5, "no run has multiple shooting", ha="center", transform=axes[1].transAxes
+    if gaps:
+        axes[1].set(
+            yscale="log",
+            ylabel="defect [scaled state units]",
+            title="defects: largest, and median particle's (pale)",
         )
-        axes[1].set_yticks([])
     counts = sorted({run.draws for run in runs})
     particles = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    axes[2].set(ylabel=f"diverging particles of {particles}", title="failures")
-    axes[2].set_ylim(0, max(0.1 * counts[-1], axes[2].get_ylim()[1]))
+    axes[-1].set(ylabel=f"diverging particles of {particles}", title="failures")
+    axes[-1].set_ylim(0, max(0.1 * counts[-1], axes[-1].get_ylim()[1]))
     for axis in axes:
         axis.set(xscale="log", xlabel="roll-outs used")
         # Within one decade the labels between the powers of ten would stand on each other.
@@ -109,9 +106,9 @@ FIGURE = Figure(
     needs=("posterior",),
     sections=("title",),
     caption="Left: how far the median particle is from the best value any run with the same "
-    "shooting reached. Middle: the gaps between shooting windows, which should end small, since a "
-    "window fit with gaps is no trajectory. Right: particles whose roll-out was not finite. Dashed "
-    "lines are single shooting, dashes and dots marginal shooting, which has no gaps of its own; "
-    "markers tell runs of one method apart.",
+    "shooting reached. Middle, of multiple shooting: the gaps between windows, which should end "
+    "small, since a window fit with gaps is no trajectory. Right: particles whose roll-out was "
+    "not finite. Dashed lines are single shooting, dashes and dots marginal shooting, which has "
+    "no gaps of its own; markers tell runs of one method apart.",
     draw=draw,
 )

@@ -54,7 +54,8 @@ def advice(
             told += _of_the_limits(parameters) + _of_the_width(parameters)
     told += _of_the_recordings(findings)
     if best is not None:
-        told += _of_the_reference(best, lines, reference) + _of_few(best)
+        told += _of_the_reference(best, lines, reference) + _of_others(best, lines, reference)
+        told += _of_few(best)
     return told[:_MOST]
 
 
@@ -185,6 +186,24 @@ def _of_the_reference(
         "whether the others are right"
         for line in lines
         if line.identity.run == reference and mixing(line.cells)
+    ]
+
+
+def _of_others(best: TrustLine, lines: Sequence[TrustLine], reference: str | None) -> list[str]:
+    """Runs whose draws were not finished, where least squares, which has no posterior, is best."""
+    if best.identity.method != "least_squares":
+        return []
+    names = [
+        line.label
+        for line in lines
+        if line.identity.run not in (best.identity.run, reference)
+        and (mixing(line.cells) or of_weights(line.cells))
+    ]
+    if not names:
+        return []
+    return [
+        f"a larger budget for {', '.join(names)}: the work was too little for draws of the "
+        "posterior, and those of least squares are a Gaussian around its best fit"
     ]
 
 

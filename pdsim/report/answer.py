@@ -8,7 +8,7 @@ import numpy as np
 from pdsim.preflight.findings import Findings
 from pdsim.report.advice import advice, advice_sentence, spoilt
 from pdsim.report.belief import belief
-from pdsim.report.numbers import ParameterLine
+from pdsim.report.numbers import ParameterLine, QuantileLine
 from pdsim.report.together import TogetherLine
 from pdsim.report.trust import ERRORS, TrustLine
 from pdsim.tables.layout import number
@@ -50,6 +50,7 @@ def answers(
     parameters: Sequence[ParameterLine],
     together: Sequence[TogetherLine],
     findings: Findings | None,
+    combinations: Sequence[QuantileLine] = (),
 ) -> list[Told]:
     """Answer what a reader asks first.
 
@@ -61,12 +62,12 @@ def answers(
         best: the run to go by, or None.
         reference: name of the run that distances are taken to.
         unit: of errors in position channels.
-        parameters, together: of the best run; empty where there is none.
+        parameters, together, combinations: of the best run; empty where there is none.
         findings: of the pre-flight, or None.
     """
     remedies = advice(best, lines, reference, parameters, findings)
     # What draws say that a rule objects to is not worth repeating.
-    told = "" if best is None or spoilt(best) else found(parameters, together)
+    told = "" if best is None or spoilt(best) else found(parameters, together, combinations)
     return [
         Told("Asked", asked(system, names, stretches)),
         Told("To be believed", " ".join(belief(lines, reference))),
@@ -103,26 +104,44 @@ def _count(how_many: int, noun: str) -> str:
     return f"{how_many} {noun}{'s' * (how_many != 1)}"
 
 
-def found(parameters: Sequence[ParameterLine], together: Sequence[TogetherLine]) -> str:
-    """What the draws determine, and what not; empty where the prior's draws are not known."""
+def found(
+    parameters: Sequence[ParameterLine],
+    together: Sequence[TogetherLine],
+    combinations: Sequence[QuantileLine] = (),
+) -> str:
+    """What the draws determine, and what not; of parameters, where the prior's draws are known."""
     parts = []
+    if combinations:
+        parts.append(f"What the motion determines: {_values(combinations)}.")
     if together:
         each = [
-            f"{line.name} = {line.median} ({line.low} to {line.high}) {line.unit}".removesuffix(
-                " -"
-            )
-            + f", {number(line.spread, 2)} of the prior's spread where its parameters alone keep "
-            f"{number(line.alone, 2)} or more"
+            f"{_value(line)}, {number(line.spread, 2)} of the prior's spread where its parameters "
+            f"alone keep {number(line.alone, 2)} or more"
             for line in together
         ]
         parts.append(f"Known together: {'; '.join(each)}.")
     known = [one for one in parameters if one.determined and not np.isnan(one.width)]
     if known:
-        parts.append(f"Known alone, to a share of the prior's width: {_shares(known)}.")
+        best = sorted(known, key=lambda one: one.width)
+        parts.append(f"Known alone, the best first: {_values(best)}.")
     left = [one for one in parameters if not one.determined]
     if left:
-        parts.append(f"Not determined by themselves: {_shares(left)}.")
+        parts.append(
+            f"Not determined by themselves, with the share of the prior's width that is left: "
+            f"{_shares(left)}."
+        )
     return " ".join(parts)
+
+
+def _value(line: ParameterLine | QuantileLine | TogetherLine) -> str:
+    """A quantity with its median and its 90 % interval, three digits each."""
+    median, low, high = (f"{float(text):.3g}" for text in (line.median, line.low, line.high))
+    return f"{line.name} = {median} ({low} to {high}) {line.unit}".removesuffix(" -")
+
+
+def _values(lines: Sequence[ParameterLine] | Sequence[QuantileLine]) -> str:
+    text = ", ".join(map(_value, lines[:_NAMED]))
+    return text + (f" and {len(lines) - _NAMED} more" if len(lines) > _NAMED else "")
 
 
 def _shares(parameters: Sequence[ParameterLine]) -> str:

@@ -41,6 +41,10 @@ from pdsim.tables.layout import MIXED, holds_out, medians, mixing
 from pdsim.tables.verdicts import COVERAGE, RELIABLE_K, of_truth, of_weights
 from pdsim.trajectories import is_test, known_truth, select, window_length
 
+# Figures that are called by their initials.
+_SHORT = ("pit", "sbc")
+# What the draws of a posterior file are, in words.
+_KINDS = {"iid": "independent draws", "mcmc": "draws of Markov chains"}
 # Draws this many nats below the best, for each parameter, are not those of a Gaussian.
 _FEW_NATS = 3.0
 
@@ -99,6 +103,7 @@ def write_report(
             unit=unit,
             parameters=_parameters(first[best.identity.run], space, truth) if best else [],
             together=_together(first[best.identity.run], simulator, truth) if best else [],
+            combinations=quantile_lines(first[best.identity.run], "combinations") if best else [],
             findings=before.findings,
         ),
         "trust": trust,
@@ -113,8 +118,9 @@ def write_report(
         "holds_out": bool(is_test(data).any()),
         "start_lines": start_lines(table),
         "truth_known": truth is not None,
+        "meanings": {name: one.meaning for name, one in simulator.system.parameters.items()},
         "frame_time": float(data.attrs["frame_time"]),
-        "settings": _setting_lines(options),
+        "settings": _setting_lines(options, identities),
         "next_prior": next_prior_text(options.simulator),
         "asked": [
             {
@@ -236,8 +242,9 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
             f"{root['rejected']} draws outside the limits were rejected, "
             f"{root['moved_to_limits']} moved to them after too many tries."
         )
+    kind = _KINDS.get(str(root["sample_kind"]), root["sample_kind"])
     text = (
-        f"{count} {root['sample_kind']} after {history.sizes['iteration']} iterations and "
+        f"{count} {kind} after {history.sizes['iteration']} iterations and "
         f"{rollouts} roll-outs; {int(stats['diverging'].sum())} diverging."
     )
     if identity.shooting == "multiple":
@@ -251,8 +258,13 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
         text += _optimum_summary(history, stats, convergence.sizes["parameter"])
     if "r_hat" in convergence:
         r_hat, size = (convergence[name].values for name in ("r_hat", "ess_bulk"))
-        text += f" Largest R-hat {np.max(r_hat):.3g}, smallest effective size {np.min(size):.3g}."
-        if not np.max(r_hat) <= MIXED:
+        if np.isnan(r_hat).any():
+            text += " There are too few draws of each chain to tell whether the chains have mixed."
+        else:
+            text += (
+                f" Largest R-hat {np.max(r_hat):.3g}, smallest effective size {np.min(size):.3g}."
+            )
+        if np.max(r_hat) > MIXED:
             text += " The chains have not mixed: read these draws as where they were, no more."
     if "pareto_k" in convergence:
         k = float(np.max(convergence["pareto_k"].values))
@@ -279,7 +291,7 @@ def labeling_text(
 def _optimum_summary(history: xr.Dataset, stats: xr.Dataset, parameters: int) -> str:
     """Whether the starts of least squares agree, and whether a Gaussian describes their optimum."""
     share = float(history["agreeing"].values[-1])
-    text = f" {share:.0%} of its starts ended within one nat of the best."
+    text = f" {100 * share:.0f} % of its starts ended within one nat of the best."
     if share < 0.5:
         text += " There are other optima, of which these draws say nothing."
     best = float(history["log_likelihood_best"].max())
@@ -294,7 +306,8 @@ def _optimum_summary(history: xr.Dataset, stats: xr.Dataset, parameters: int) ->
     return text
 
 
-def _setting_lines(options: Report) -> list[dict[str, str]]:
+def _setting_lines(options: Report, known: Mapping[str, Identity]) -> list[dict[str, str]]:
+    """Settings of the runs that there are posteriors of."""
     return [
         {
             "label": run.identity.label,
@@ -303,6 +316,7 @@ def _setting_lines(options: Report) -> list[dict[str, str]]:
             "chosen": run.chosen,
         }
         for run in options.runs
+        if run.identity.run in known
     ]
 
 
@@ -311,8 +325,8 @@ def _picture(path: str, identities: Mapping[str, Identity]) -> Picture:
     place = PurePath(path)
     kind, folder = place.stem, place.parent
     figure = registry.load("figures", kind).FIGURE
-    title = kind.replace("bayessim_", "BayesSim: ")
-    title = title[0].upper() + title[1:]
+    title = kind.replace("bayessim_", "BayesSim: ").replace("_", " ")
+    title = title.upper() if title in _SHORT else title[0].upper() + title[1:]
     if figure.of_each_run:
         run, seed = folder.parent.name, folder.name.removeprefix("seed")
         label = identities[run].label if run in identities else run

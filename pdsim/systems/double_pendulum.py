@@ -233,7 +233,12 @@ class DoublePendulum(ContinuousSystem):
         return replace(self, options=links), ridge(self.options.motors)
 
     def combinations(self, parameters):
-        """The coefficients; without motors over G1, since free motion has no scale of mass."""
+        """The coefficients; without motors over G1, since free motion has no scale of mass.
+
+        With motors base parameters are what the motion determines, by names of their own.
+        """
+        if self.options.motors and self.options.parameters == "base":
+            return {}
         k = self.prepare(parameters)
         G1, G2, C = jnp.hypot(k.G1y, k.G1x), jnp.hypot(k.G2y, k.G2x), jnp.hypot(k.Cy, k.Cx)
         if k.motors is None:

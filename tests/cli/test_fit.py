@@ -1,6 +1,7 @@
 """`pdsim fit`: what is refused before anything runs, what ends it, and a whole run on tables far away."""
 
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -99,13 +100,56 @@ def test_sigterm_ends_snakemake_and_its_jobs_and_the_same_command_goes_on(tmp_pa
     assert (tmp_path / "first").read_text() == "once\n"
 
 
-def test_how_to_go_on_is_said(root, capsys, monkeypatch):
-    monkeypatch.setattr("pdsim.cli.fit._run", lambda command: 143)
+def test_how_to_go_on_is_said(root, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("pdsim.cli.fit._run", lambda *_: 143)
     demo = str(root / "config/experiments/demo.yaml")
-    assert main(["fit", demo, "--budget", "quick"]) == 143
+    out = str(tmp_path / "out")
+    assert main(["fit", demo, "--budget", "quick", "--results", out]) == 143
     error = capsys.readouterr().err
     assert "what is finished is kept" in error
-    assert f"To go on: pdsim fit {demo} --budget=quick" in error
+    assert f"(log: {out}/quick/demo/logs/fit.log)" in error
+    assert f"To go on: pdsim fit {demo} --budget=quick --results={out}" in error
+
+
+def test_results_that_cannot_be_written_are_refused(root, tmp_path, capsys):
+    (tmp_path / "out").write_text("a file")
+    demo = str(root / "config/experiments/demo.yaml")
+    assert main(["fit", demo, "--results", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert "cannot be written" in error
+    assert "--results FOLDER" in error
+
+
+def test_of_two_fits_the_second_is_refused_and_of_a_killed_one_the_lock_is_removed(
+    root, tmp_path, capsys, monkeypatch
+):
+    demo = str(root / "config/experiments/demo.yaml")
+    folder = tmp_path / "demo"
+    given = []
+
+    def locked_once(command, log=None, watch=None, at_work=None):
+        given.append(command[-1])
+        if watch is not None:
+            watch.locked = len(given) == 1
+        return 1
+
+    (folder / "logs").mkdir(parents=True)
+    at_work = folder / "logs/at_work"
+    at_work.write_text("4321")
+    command = ["fit", demo, "--results", str(tmp_path)]
+    with at_work.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert main(command) == 2
+    assert "another fit is at work on it, process 4321" in capsys.readouterr().err
+    monkeypatch.setattr("pdsim.cli.fit._run", locked_once)
+    assert main(command) == 2
+    assert "its lock behind; it is removed" in capsys.readouterr().out
+    assert [one == "--unlock" for one in given] == [False, True, False]
+    # Of a lock that no fit left behind nothing is known.
+    del given[:]
+    assert main(command) == 2
+    assert "Snakemake is at work on these results, or was killed" in capsys.readouterr().err
+    assert len(given) == 1
 
 
 @contextlib.contextmanager

@@ -206,9 +206,9 @@ def test_what_was_found_is_told_with_what_was_not():
     text = found([parameter(), *wide], [RATIO])
     assert text == (
         "Known together: mass/length = 1 (0.9 to 1.1) kg/m, 0.03 of the prior's spread where its "
-        "parameters alone keep 0.7 or more. Known alone, to a share of the prior's width: mass "
-        "(0.1). Not determined by themselves: p0 (0.9), p1 (0.91), p2 (0.92), p3 (0.93), p4 "
-        "(0.94), p5 (0.95) and 1 more."
+        "parameters alone keep 0.7 or more. Known alone, the best first: mass = 1 (1 to 2) kg. "
+        "Not determined by themselves, with the share of the prior's width that is left: p0 (0.9), "
+        "p1 (0.91), p2 (0.92), p3 (0.93), p4 (0.94), p5 (0.95) and 1 more."
     )
     assert found([parameter(width=np.nan)], []) == ""
 

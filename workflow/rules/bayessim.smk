@@ -24,7 +24,7 @@ rule training_set:
         fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
         prior_from=lambda wildcards, input: named_file(input, "prior_from"),
     message:
-        "Simulating what BayesSim learns from, for {wildcards.experiment}"
+        "Simulating what BayesSim learns from, for {wildcards.experiment}; log: {log}"
     shell:
         pdsim(
             "training-set {params.file:q} --budget {params.budget:q} --trajectories {input.trajectories:q} "
@@ -82,7 +82,7 @@ rule train:
         options=options("train"),
         code=code("train"),
     message:
-        "Training {wildcards.run} for {wildcards.experiment}, seed {wildcards.seed}"
+        "Training {wildcards.run} for {wildcards.experiment}, seed {wildcards.seed}; log: {log}"
     shell:
         pdsim(
             "train {params.file:q} --budget {params.budget:q} --run {wildcards.run:q} "

@@ -26,7 +26,7 @@ rule calibrate:
         fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
         prior_from=lambda wildcards, input: named_file(input, "prior_from"),
     message:
-        "Calibrating {wildcards.run} for {wildcards.experiment}"
+        "Calibrating {wildcards.run} for {wildcards.experiment}; log: {log}"
     shell:
         pdsim(
             "calibrate {params.file:q} --run {wildcards.run:q} --trajectories {input.trajectories:q} "

@@ -138,7 +138,7 @@ def run_files(experiment, name, first_seed=False):
     """One file of each estimator's run and seed of an experiment."""
     return [
         f"{RESULTS}/{experiment}/{run.identity.run}/seed{seed}/{name}"
-        for run in EXPERIMENTS[experiment].runs
+        for run in EXPERIMENTS[experiment].planned(SETTINGS.budget)
         for seed in seeds_of(experiment, first_seed)
     ]
 
@@ -233,7 +233,7 @@ def figure_files(experiment, kept=lambda name: True):
             continue
         files += [
             f"{RESULTS}/{experiment}/{run.identity.run}/seed{seed}/{name}.{figure.suffixes[0]}"
-            for run in setup.runs
+            for run in setup.planned(SETTINGS.budget)
             if figure.applies(setup, budget, run.identity)
         ]
     return files

@@ -26,7 +26,7 @@ rule control_loop:
         code=control_code("control"),
         prior_from=lambda wildcards, input: named_file(input, "prior_from"),
     message:
-        "Controlling {wildcards.controlled} by {wildcards.controller}"
+        "Controlling {wildcards.controlled} by {wildcards.controller}; log: {log}"
     shell:
         pdsim(
             "control {params.file:q} --controller {wildcards.controller:q} "

@@ -30,7 +30,7 @@ rule infer:
         fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
         prior_from=lambda wildcards, input: named_file(input, "prior_from"),
     message:
-        "Estimating {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}"
+        "Estimating {wildcards.experiment}, {wildcards.run}, seed {wildcards.seed}; log: {log}"
     shell:
         pdsim(
             "infer {params.file:q} --run {wildcards.run:q} --seed {wildcards.seed} "
@@ -67,7 +67,7 @@ rule tune_run:
         fixed_from=lambda wildcards, input: named_file(input, "fixed_from"),
         prior_from=lambda wildcards, input: named_file(input, "prior_from"),
     message:
-        "Searching settings of {wildcards.run} for {wildcards.experiment}"
+        "Searching settings of {wildcards.run} for {wildcards.experiment}; log: {log}"
     shell:
         pdsim(
             "tune {params.file:q} --run {wildcards.run:q} --trajectories {input.trajectories:q} "
