@@ -6,6 +6,12 @@ from pdsim.cli import watch
 from pdsim.cli.watch import Watch, progress
 
 SAID = """\
+SNAKEMAKE
+=========
+  Date: 2026-11-24 07:33:53
+  Snakemake version: 9.27.1
+  Working directory: /home/someone/pdsim
+  Config file(s): ['config/config.yaml']
 Using profile workflow/profiles/workstation for setting default command line arguments.
 Building DAG of jobs...
 Job stats:

@@ -87,4 +87,6 @@ def carried_through(root, folder):
         courses.append(run / "learning_curve.csv")
         pdsim("learning-curve", experiment, "--run", name, *files, "--output", courses[-1])
     pdsim("gather", *metrics, "--output", folder / "metrics.csv")
+    found = ("--trajectories", trajectories, "--output", folder / "preflight.json")
+    pdsim("preflight", experiment, "--budget", "quick", *found)
     pdsim("gather", *courses, "--kind", "learning_curve", "--output", folder / "learning_curve.csv")
