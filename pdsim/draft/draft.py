@@ -84,8 +84,11 @@ def draft(
     channels = guess_channels(tables, built, asked, time, step)
     inputs = guess_inputs(tables, built, asked)
 
+    gaps: list[str] = []
+
     def look(channels: Guessed) -> tuple[Stretches, list[Recording], Motion]:
         runs = _read(tables, built, {**time.values, "channels": channels.values}, inputs)
+        gaps[:] = _gaps(runs, built)
         stretches = choose_stretches(runs, built)
         learned = [_cut(runs[one["run"]], one["frames"], built) for one in stretches.train]
         return stretches, learned, _motion(learned, built, stretches.period)
@@ -113,7 +116,7 @@ def draft(
     }
     choices = Choices(
         name, tables, time, channels, inputs, stretches, limits, chosen, windows, shown,
-        learned[0].frame_time, f"{way.words}: {why}" if way is not None else "",
+        learned[0].frame_time, f"{way.words}: {why}" if way is not None else "", gaps,
     )  # fmt: skip
     return Draft(text(choices, title, folder), told(choices))
 
@@ -182,6 +185,21 @@ def _simulator(name: str, limits: Limits) -> Simulator:
             }
         )
     )
+
+
+def _gaps(runs: Mapping[str, Recording], system: System) -> list[str]:
+    """What of the positions was not observed, of each run where anything is missing."""
+    columns = [column for column, _ in position_columns(system)]
+    told = []
+    for name, run in runs.items():
+        missing = ~np.isfinite(run.observed[:, columns]).all(axis=1)
+        if missing.any():
+            count, first = int(missing.sum()), int(np.flatnonzero(missing)[0])
+            told.append(
+                f"{count:,} of {len(missing):,} frames of {name} ({100 * count / len(missing):.2g} "
+                f"%), the first after {first * run.frame_time:.4g} s"
+            )
+    return told
 
 
 def _explained(limits: Limits, system: System) -> Limits:

@@ -1,6 +1,6 @@
 """What was chosen, as the text of an experiment file and as lines for the terminal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +37,7 @@ class Choices(NamedTuple):
     noise: Mapping[str, tuple[float, str]]
     frame_time: float
     angles: str
+    gaps: Sequence[str]
 
 
 def _place(path: Path, folder: Path) -> str:
@@ -93,6 +94,9 @@ def told(c: Choices) -> list[str]:
             less += ", sign turned" if "sign" in value else ""
             less += f", {value['offset']:g} added" if "offset" in value else ""
             lines.append(f"{name}: {what} in {value['unit']}, {part.reasons[name]}{less}")
+    if c.gaps:
+        more = f" and of {len(c.gaps) - 3} more recordings" if len(c.gaps) > 3 else ""
+        lines.append(f"not observed: {'; '.join(c.gaps[:3])}{more}; these are left open")
     if c.angles:
         # The way that was taken and the next best; the file has all of them.
         lines.append(f"angles: {'; '.join(c.angles.split('; ')[:2])}")

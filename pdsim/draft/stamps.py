@@ -77,6 +77,7 @@ def _time_column(tables: Tables) -> str:
         raise PdsimError(
             f"{tables.path}: no column is called time, and none of {', '.join(tables.first)} grows "
             "from row to row; name one: --time COLUMN:s, or say the rate of the rows: --rate 500"
+            f"{tables.left_out()}"
         )
     return found[0]
 

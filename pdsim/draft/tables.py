@@ -16,7 +16,7 @@ import numpy as np
 from pdsim.config.messages import close_name
 from pdsim.draft.columns import EFFORT, PLACE, kind, ordered, unit_in_name
 from pdsim.draft.units import Unit, angle_unit, length_unit
-from pdsim.recordings.columns import CsvConfig, numeric_columns
+from pdsim.recordings.columns import CsvConfig, numeric_columns, other_columns
 from pdsim.recordings.segments import LEAST_FRAMES
 from pdsim.recordings.units import conversion
 from pdsim.runtime.errors import PdsimError
@@ -86,6 +86,12 @@ class Tables(NamedTuple):
         """The first file, for messages."""
         return next(iter(self.files.values()))
 
+    def left_out(self, run: str | None = None) -> str:
+        """Which columns of a run, or of the first, hold no numbers, for the end of a message."""
+        path = self.files[run] if run else self.path
+        why = list(other_columns(path, self.csv).values())
+        return f". No numbers: {'; '.join(why)}" if why else ""
+
     def column(self, name: str) -> list[np.ndarray]:
         """One column of every run.
 
@@ -94,9 +100,16 @@ class Tables(NamedTuple):
         """
         for run, columns in self.numbers.items():
             if name not in columns:
+                having = [self.files[other] for other, c in self.numbers.items() if name in c]
+                remedy = (
+                    f". {having[0]} has one: give it the same name in all files, or leave this one "
+                    "out"
+                    if having
+                    else ""
+                )
                 raise PdsimError(
                     f"{self.files[run]}: no column of numbers is called {name!r}"
-                    f"{close_name(name, columns)}"
+                    f"{close_name(name, columns)}{self.left_out(run)}{remedy}"
                 )
         return [columns[name] for columns in self.numbers.values()]
 
@@ -269,7 +282,7 @@ def _columns_of(
         rest = ", or 0 where nothing acts" if flag == "input" else ""
         raise PdsimError(
             f"{tables.path}: which columns are {', '.join(names)} is not clear from their names; "
-            f"candidates: {listed}; say which: {example}{rest}"
+            f"candidates: {listed}; say which: {example}{rest}{tables.left_out()}"
         )
     return {**asked, **dict(zip(names, map(Named, found), strict=True))}
 

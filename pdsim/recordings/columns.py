@@ -63,14 +63,23 @@ def read_columns(path: str | Path, names: list[str], csv: CsvConfig) -> dict[str
 def numeric_columns(path: str | Path, csv: CsvConfig) -> dict[str, np.ndarray]:
     """Read every column of a table that holds numbers, in its order, as ``read_columns`` does.
 
-    Left out are columns of text, empty ones and those that share a name.
+    Left out are columns of text, empty ones and those that share a name: ``other_columns``.
 
     Raises:
         PdsimError: the file is no table.
     """
+    return {name: x for name, x in _every_column(Path(path), csv) if not isinstance(x, str)}
+
+
+def other_columns(path: str | Path, csv: CsvConfig) -> dict[str, str]:
+    """Why columns are none of numbers, by name."""
+    return {name: x for name, x in _every_column(Path(path), csv) if isinstance(x, str)}
+
+
+def _every_column(path: Path, csv: CsvConfig) -> list[tuple[str, np.ndarray | str]]:
+    """Each column's name, and its numbers or why there are none."""
     import pandas as pd
 
-    path = Path(path)
     _check_file(path)
     suffix = path.suffix.lower()
     if suffix in _NETCDF:
@@ -81,16 +90,17 @@ def numeric_columns(path: str | Path, csv: CsvConfig) -> dict[str, np.ndarray]:
     else:
         table = _read_parquet(path) if suffix in _PARQUET else _read_csv(path, csv)
     names = [str(name) for name in table.columns]
-    found = {}
+    found: list[tuple[str, np.ndarray | str]] = []
     for name, key in zip(names, table.columns, strict=True):
         if names.count(name) > 1:
+            found.append((name, f"{names.count(name)} columns are called {name!r}"))
             continue
         try:
             values = _numbers(path, name, table[key])
-        except PdsimError:
+        except PdsimError as error:
+            found.append((name, str(error).removeprefix(f"{path}: ")))
             continue
-        if np.isfinite(values).any():
-            found[name] = values
+        found.append((name, values if np.isfinite(values).any() else f"column {name!r} is empty"))
     return found
 
 
