@@ -26,7 +26,8 @@ _NOISE = re.compile(
     r"Provided (cores|resources)|Rules claiming|Singularity containers|Select jobs|Execute \d+ job|"
     r"SNAKEMAKE$|=+$|  (Date|Workflow ID|Platform|Host|User|\w+ version|Command|Snakefile|"
     r"\w+ directory|Config file\(s\)|Config MD5): |"
-    r"\[\w{3} \w{3} .*\]$|Reason: |Job stats:$|job +count$|-+  -+$|\w+ +\d+$|Complete log|\s*$"
+    r"\[\w{3} \w{3} .*\]$|Reason: |Job stats:$|job +count$|-+  -+$|\w+ +\d+$|Complete log|"
+    r"Elapsed time|\s*$"
 )
 
 

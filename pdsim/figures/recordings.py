@@ -8,7 +8,7 @@ from pdsim.runtime.files import read_dataset
 from pdsim.trajectories import channel_labels, is_position, is_test
 
 # Stretches of each kind that are drawn, and those that have a colour and a name of their own.
-_SHOWN, _NAMED = 30, 6
+_SHOWN, _NAMED = 30, 4
 
 
 def draw(request: Request) -> None:

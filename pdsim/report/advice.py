@@ -56,6 +56,7 @@ def advice(
     if best is not None:
         told += _of_the_reference(best, lines, reference) + _of_others(best, lines, reference)
         told += _of_few(best)
+    told += _of_the_prior(findings)
     return told[:_MOST]
 
 
@@ -168,11 +169,14 @@ def _of_the_recordings(findings: Findings | None) -> list[str]:
         found.append(
             f"another motion, or one of them fixed, as the recordings leave this open: {none[0]}"
         )
-    if findings.failed:
-        found.append(
-            f"narrower limits: {100 * findings.failed:.2g} % of the prior cannot be simulated"
-        )
     return found
+
+
+def _of_the_prior(findings: Findings | None) -> list[str]:
+    """What cannot be simulated is left out of every posterior: it costs work, and comes last."""
+    if findings is None or not findings.failed:
+        return []
+    return [f"narrower limits: {100 * findings.failed:.2g} % of the prior cannot be simulated"]
 
 
 def _of_the_reference(

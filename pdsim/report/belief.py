@@ -87,7 +87,12 @@ def belief(lines: Sequence[TrustLine], reference: str | None) -> list[str]:
     checks = checks_of_draws(best, yardstick)
     state = answer(best)
     if state == NO:
-        return [f"No run is to be believed; least is said against {best.label}: {said(best)}."]
+        good = [f"{v.word} {v.value}".strip() for v in best.verdicts if v.good]
+        all_the_same = f", although it is {_listed(good)}" if good else ""
+        return [
+            f"No run is to be believed; least is said against {best.label}: "
+            f"{_against(best)}{all_the_same}."
+        ]
     if state == UNKNOWN:
         known = f", although {_listed(checks)}" if checks else ""
         return [f"Whether to believe {best.label} is not known: it is {said(best)}{known}."]

@@ -106,7 +106,7 @@ def write_report(
             combinations=quantile_lines(first[best.identity.run], "combinations") if best else [],
             findings=before.findings,
         ),
-        "trust": trust,
+        "trust": ranked(trust, options.reference),
         "preflight": before,
         "predicted": bool((table["metric"] == COVERAGE).any()),
         "comparison": comparison.build(table, published, unit),

@@ -57,6 +57,21 @@ BAD = [
     (table(**GOOD), ["--zero", "left"], ["--zero: invalid choice: 'left'"]),
     (table(**GOOD), ["--rate", "nan"], ["--rate nan", "above 0"]),
     (table(**GOOD), ["--output", "data"], ["data"]),
+    (
+        table(**GOOD).replace("0.0,", "start,", 1),
+        [],
+        ["bad.csv", "no column is called time", "column 't'", "first 'start' in row 1"],
+    ),
+    (
+        table(**GOOD).replace("t,a,b", "t,a,a"),
+        [],
+        ["bad.csv", "q0, q1", "2 columns are called 'a'"],
+    ),
+    (
+        table(**GOOD) + "\n1.0,red,0.5",
+        [],
+        ["q0, q1", "candidates: b", "column 'a'", "first 'red' in row 101"],
+    ),
     (table(**GOOD), ["--output", "there.yaml"], ["there.yaml: is there already", "--overwrite"]),
 ]
 
@@ -73,6 +88,7 @@ def new(number, text, arguments, told):
 # fmt: off
 CASES = [new(number, *bad) for number, bad in enumerate(BAD)] + [
     Case("new: one table of two is bad", ("new", "a.csv", "b.csv", "--system", "double_pendulum", "--output", "mine.yaml"), ("b.csv",), {"a.csv": table(**GOOD), "b.csv": "t,a,c\n" + "1,2,3\n" * 30}),
+    Case("new: other names in the second table", ("new", "a.csv", "b.csv", "--system", "double_pendulum", "--output", "mine.yaml"), ("b.csv: no column of numbers is called 't'", "a.csv has one", "leave this one out"), {"a.csv": table(**GOOD), "b.csv": table(s=GOOD["t"], a=GOOD["a"], b=GOOD["b"])}),
     Case("new: a table twice", ("new", "a.csv", "a.csv", "--system", "double_pendulum", "--output", "mine.yaml"), ("a.csv: this file is named twice",), {"a.csv": table(**GOOD)}),
     Case("new: a folder for a table", ("new", "data", "--system", "double_pendulum", "--output", "mine.yaml"), ("data",)),
 ]

@@ -36,6 +36,7 @@ Finished jobid: 6 (Rule: infer)
 1 of 2 steps (50%) done
 pdsim preprocess: a.csv: line 3: broken
 Error in rule preprocess:
+Elapsed time: 0:05:06.399923
 """
 
 

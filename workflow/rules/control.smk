@@ -150,6 +150,7 @@ rule control_report:
             f"{CONTROL}/report.html",
             caption="../report/report.rst",
             category="{controlled}",
+            labels={"figure": "report"},
         ),
     log:
         f"{CONTROL}/logs/report.log",

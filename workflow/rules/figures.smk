@@ -72,7 +72,8 @@ for figure_name in FIGURES:
                 f"{figure_path(figure_name)}.{FIGURES[figure_name].suffixes[0]}",
                 caption="../report/figure.rst",
                 category="{experiment}",
-                labels={"figure": figure_name},
+                subcategory="{run}" if FIGURES[figure_name].of_each_run else "all runs",
+                labels={"figure": figure_name.replace("_", " ")},
             ),
             others=[
                 f"{figure_path(figure_name)}.{suffix}"
@@ -96,5 +97,6 @@ for figure_name in FIGURES:
             ),
         message:
             f"Drawing {figure_name} of {{wildcards.experiment}}"
+            + (", {wildcards.run}" if FIGURES[figure_name].of_each_run else "")
         shell:
             pdsim("plot {params.arguments} --stem {params.stem:q}")

@@ -127,6 +127,7 @@ rule write_report:
             f"{EXPERIMENT}/report.html",
             caption="../report/report.rst",
             category="{experiment}",
+            labels={"figure": "report"},
         ),
     log:
         f"{EXPERIMENT}/logs/report.log",
