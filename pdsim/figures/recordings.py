@@ -52,8 +52,8 @@ def draw(request: Request) -> None:
 FIGURE = Figure(
     needs=("trajectories",),
     sections=("title",),
-    caption="What was observed of the positions: left what was learned from, right what was held "
-    "out and predicted. Held-out motion that looks like none on the left asks the model for more "
-    "than it was taught.",
+    caption="What was observed of the positions: left what was learned from, right, where there is "
+    "any, what was kept to predict. Motion on the right that looks like none on the left asks the "
+    "model for more than it was taught.",
     draw=draw,
 )

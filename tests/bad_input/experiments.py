@@ -169,6 +169,9 @@ CASES = [
     checked("a thousand million particles", "demo", (*QUICK, "particle_count"), 10**9, "budgets.quick.particle_count: "),
     checked("chunks of nothing", "demo", (*QUICK, "chunk_size"), 0, "budgets.quick.chunk_size: "),
     checked("a time that has passed", "demo", (*QUICK, "seconds"), -1, "budgets.quick.seconds: "),
+    checked("a budget's run that is none", "demo", (*QUICK, "runs"), ["csvgd_maginal"], "budgets.quick.runs: no run is called 'csvgd_maginal'", "did you mean"),
+    checked("a budget without a run", "demo", (*QUICK, "runs"), [], "budgets.quick.runs", "at least 1"),
+    checked("a budget without the reference", "trusted_pendubot", (*QUICK, "runs"), ["csvgd_marginal"], "budgets.quick.runs: 'nuts_marginal' is the reference"),
     checked("more seeds than there are", "demo", (*QUICK, "seed_count"), 10, "budgets.quick.seed_count: 10", "seeds"),
     # BayesSim and calibration.
     checked("an unknown statistic", "demo", ("bayessim",), {"statistics": ["mean"]}, "bayessim.statistics.0: ", "'summary'"),

@@ -179,6 +179,18 @@ def test_effort_multiplies_the_iterations_of_a_run_and_of_no_search(tmp_path, de
         assert sliced(stage, more) == sliced(stage, plain), stage
 
 
+def test_a_budget_may_take_some_of_the_runs(root):
+    path = root / "config/experiments/demo.yaml"
+    experiment = load_experiment(path)
+    names = [run.identity.run for run in experiment.runs]
+    assert [run.identity.run for run in experiment.planned("quick")] == names
+    some = experiment.budget("quick").model_copy(update={"runs": (names[-1],)})
+    fewer = experiment.model_copy(update={"budgets": {"quick": some}})
+    assert [run.identity.run for run in fewer.planned("quick")] == names[-1:]
+    (planned,) = slice_of("preflight", fewer, budget="quick").planned
+    assert planned.name == names[-1]
+
+
 def test_a_prefix_needs_held_out_recordings_and_windows_even_for_single_shooting(tmp_path, demo):
     demo |= {"prediction": {}, "reference": None, "detailed": []}
     test = demo["recording"]["test"]

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import yaml
-from draft.swings import BASE, NOISE
+from draft.swings import BASE, NOISE, swing, write_csv
 
 from pdsim.cli.main import main
 from pdsim.draft.entries import told_apart
@@ -144,7 +144,26 @@ def test_a_draft_of_two_tables_passes_check_and_says_why(folder, capsys):
     assert values["simulator"]["integrator"] == "rk4"
     assert [run["method"] for run in values["runs"]] == ["least_squares", "csvgd", "nuts"]
     assert set(values["budgets"]) == {"quick", "paper"}
+    assert values["budgets"]["quick"]["runs"] == ["least_squares_marginal", "csvgd_marginal"]
+    assert values["simulator"]["parameters"]["length"]["unit"] == "m"
+    assert "# distance between the joints; first guess" in text
     reason = next(line for line in text.splitlines() if "Error of one step halved:" in line)
     error, noise = (float(part.split(" rad")[0]) for part in reason.split(": ")[1:3])
     assert error < 0.1 * noise
     assert noise == pytest.approx(NOISE, rel=0.2)
+
+
+def test_what_was_not_observed_and_what_is_not_used_is_told(tmp_path, capsys):
+    starts = [(1.2, 0.4), (-1.0, 0.8), (0.9, -0.5), (0.7, 0.1)]
+    paths = [tmp_path / f"{letter}.csv" for letter in "abcd"]
+    for i, (path, start) in enumerate(zip(paths, starts, strict=True)):
+        write_csv(path, swing(start, 300, i))
+    lines = paths[0].read_text().splitlines()
+    paths[0].write_text("\n".join(lines[:101] + lines[121:]))
+    output = tmp_path / "mine.yaml"
+    tables = [str(path) for path in paths]
+    assert main(["new", *tables, "--system", "double_pendulum", "--output", str(output)]) == 0
+    told = capsys.readouterr().out
+    assert "not observed: 20 of 300 frames of a (6.7 %), the first after 0.495 s" in told
+    assert "from a and b: " in told
+    assert "; c is not used" in told

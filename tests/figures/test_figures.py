@@ -203,7 +203,7 @@ def test_which_figures_an_experiment_has():
 
     quick = BudgetConfig(particle_count=4, iteration_count=1, learning_curve=False, bayessim=False)
     found = {name for name in NAMES if applies(name, CSVGD)}
-    always = {"convergence", "densities", "posteriors"}
+    always = {"recordings", "convergence", "densities", "posteriors"}
     assert found == {"learning_curve", "density", "posterior", "windows"} | always
     assert {name for name in NAMES if applies(name, SVGD, quick)} == always
     assert not applies("learning_curve", holds_out=False)

@@ -330,7 +330,7 @@ def test_files_without_prior_or_noise_tell_neither(held_out, simulator):
 @pytest.mark.parametrize(
     ("agreeing", "below", "said", "not_said"),
     [
-        (0.9, 1.0, "90% of its starts", "optima"),
+        (0.9, 1.0, "90 % of its starts", "optima"),
         (0.2, 1.0, "other optima", "not Gaussian"),
         (1.0, 500.0, "500 nats below the optimum, where a Gaussian's lie 1:", "optima"),
         (1.0, np.nan, "not Gaussian", "optima"),

@@ -112,7 +112,7 @@ def test_a_reference_that_has_not_mixed_vouches_for_nothing():
 def test_no_run_that_can_be_believed_is_said_so():
     (text,) = belief([STUCK, line(PLAIN, covered=0.2, r_hat=2.0)], None)
     assert text.startswith("No run is to be believed; least is said against NUTS, marginal")
-    assert "not mixed (1.3)" in text
+    assert "not mixed 1.3, although it is calibrated 0.91" in text
     (text,) = belief([line(CHAINS, r_hat=1.01)], None)
     assert text.startswith("Whether to believe NUTS, marginal shooting is not known")
     assert "although its chains have mixed (R-hat 1.01)" in text
