@@ -19,7 +19,7 @@ _PREFIX, _MOST_PREFIX = 0.1, 40
 # Work of each run: particles and iterations. Least squares ends when it has converged; in the quick
 # budget particles get what their weights need with some twenty unknowns. A roll-out of a robot from
 # its file costs ten times as much.
-_QUICK, _QUICK_ROBOT, _LONG = (40, 900), (20, 300), (100, 1000)
+_QUICK, _QUICK_ROBOT, _LONG = (40, 900), (20, 300), (100, 600)
 
 
 class Choices(NamedTuple):
@@ -221,7 +221,7 @@ def text(c: Choices, title: str, folder: Path) -> str:
                 "runs:",
                 "  - {method: least_squares, shooting: marginal}",
                 "  - {method: csvgd, shooting: marginal}",
-                "  - {method: nuts, shooting: marginal, effort: 5, settings: {chain_count: 4}}",
+                "  - {method: nuts, shooting: marginal, settings: {chain_count: 4}}",
                 comment("Runs that the report shows in figures of their own."),
                 "detailed: [least_squares, csvgd]",
             ]
