@@ -131,6 +131,7 @@ def _checked(a: argparse.Namespace) -> tuple[ExperimentConfig, Path]:
         )
     experiment = load_experiment(a.experiment)
     experiment.budget(a.budget)
+    _check_files(experiment, a.experiment)
     if a.cores is not None and a.cores < 1:
         raise PdsimError(f"--cores {a.cores}: one or more are needed")
     results = str(Path(a.results).expanduser().absolute()) if a.results else None
@@ -147,6 +148,18 @@ def _checked(a: argparse.Namespace) -> tuple[ExperimentConfig, Path]:
     if a.budget != "paper":
         folder /= a.budget
     return experiment, folder / Path(a.experiment).stem
+
+
+def _check_files(experiment: ExperimentConfig, path: str) -> None:
+    """Refuse recordings that are not there; those that are made or downloaded need not be."""
+    if hasattr(experiment.source, "make") or experiment.recording.source == "ibm":
+        return
+    for file in experiment.source.files(experiment.recording, str(experiment.folder)).values():
+        if not Path(file).is_file():
+            raise PdsimError(
+                f"{file}: no such file, but {path} names it (recording.files). Relative names are "
+                "looked for beside that file, then in PDSIM_DATA_DIR, then in data"
+            )
 
 
 def _command(a: argparse.Namespace, results: Path) -> list[str]:

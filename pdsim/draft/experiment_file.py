@@ -19,7 +19,7 @@ _PREFIX, _MOST_PREFIX = 0.1, 40
 # Work of each run: particles and iterations. Least squares ends when it has converged; in the quick
 # budget particles get what their weights need with some twenty unknowns. A roll-out of a robot from
 # its file costs ten times as much.
-_QUICK, _QUICK_ROBOT, _LONG = (40, 900), (20, 300), (100, 600)
+_QUICK, _QUICK_ROBOT, _LONG = (40, 900), (16, 250), (100, 600)
 
 
 class Choices(NamedTuple):

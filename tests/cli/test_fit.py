@@ -111,6 +111,17 @@ def test_how_to_go_on_is_said(root, tmp_path, capsys, monkeypatch):
     assert f"To go on: pdsim fit {demo} --budget=quick --results={out}" in error
 
 
+def test_recordings_that_are_not_there_are_named_before_anything_runs(root, tmp_path, capsys):
+    text = (root / "config/experiments/trusted_pendubot.yaml").read_text()
+    (tmp_path / "mine.yaml").write_text(text.replace("dfki_pendubot/", "far/"))
+    assert main(["fit", str(tmp_path / "mine.yaml"), "--results", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert "far/trajectory_" in error
+    assert "no such file, but" in error
+    assert "mine.yaml names it" in error
+    assert not (tmp_path / "out").exists()
+
+
 def test_results_that_cannot_be_written_are_refused(root, tmp_path, capsys):
     (tmp_path / "out").write_text("a file")
     demo = str(root / "config/experiments/demo.yaml")
