@@ -72,7 +72,9 @@ for figure_name in FIGURES:
                 f"{figure_path(figure_name)}.{FIGURES[figure_name].suffixes[0]}",
                 caption="../report/figure.rst",
                 category="{experiment}",
-                subcategory="{run}" if FIGURES[figure_name].of_each_run else "all runs",
+                subcategory=(
+                    "{run}" if FIGURES[figure_name].of_each_run else "all runs"
+                ),
                 labels={"figure": figure_name.replace("_", " ")},
             ),
             others=[
