@@ -138,8 +138,13 @@ def test_base_parameters_move_as_their_links_do(motors, factor):
     np.testing.assert_allclose(
         motion(system, base), motion(links, CROOKED | MOTORS), rtol=1e-12, atol=1e-12
     )
+    found = system.combinations(base)
+    if motors:
+        # Base parameters are what the motion determines; J1 has one meaning there.
+        assert found == {}
+        return
     for name, (value, unit) in links.combinations(CROOKED | MOTORS).items():
-        assert system.combinations(base)[name] == (pytest.approx(float(value), rel=1e-12), unit)
+        assert found[name] == (pytest.approx(float(value), rel=1e-12), unit)
 
 
 def test_default_base_parameters_are_those_of_default_links():
