@@ -1,12 +1,16 @@
-"""The plant against a simulator that others wrote: PyBullet, in which the public benchmark
-safe-control-gym simulates both systems, at the benchmark's 1 kHz and without its damping."""
+"""The plant against a simulator that others wrote, and a lap flown in it: PyBullet, in which the
+public benchmark safe-control-gym simulates both systems, at the benchmark's 1 kHz and without its
+damping."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pdsim.control.closed_loop import plant
+from pdsim.control import closed_loop
+from pdsim.control.closed_loop import begin, plant
+from pdsim.control.config import ControllerConfig
+from pdsim.control.metrics import rmse
 from pdsim.control.tasks.cart_pole import CartPoleTask
 from pdsim.control.tasks.quadrotor import QuadrotorTask
 
@@ -28,7 +32,10 @@ def client():
 
 
 def quadrotor(client, task, theta):
-    """Function of state (6,) and input (2,): the state 20 ms later, by PyBullet."""
+    """Function of state (6,) and input (2,): the state 20 ms later, by PyBullet.
+
+    A list ``heights``, if given, gets the height after every millisecond.
+    """
     known = task.system_parameters(theta)
     body = bullet.createMultiBody(baseMass=known["mass"], physicsClientId=client)
     bullet.changeDynamics(
@@ -36,7 +43,7 @@ def quadrotor(client, task, theta):
     )
     arm = known["arm"] / np.sqrt(2)
 
-    def step(state, thrusts):
+    def step(state, thrusts, heights=None):
         x, z, pitch, dx, dz, dpitch = map(float, state)
         turned = bullet.getQuaternionFromEuler([0, pitch, 0])
         bullet.resetBasePositionAndOrientation(body, [x, 0, z], turned, physicsClientId=client)
@@ -48,6 +55,10 @@ def quadrotor(client, task, theta):
                     physicsClientId=client,
                 )  # fmt: skip
             bullet.stepSimulation(physicsClientId=client)
+            if heights is not None:
+                heights.append(
+                    bullet.getBasePositionAndOrientation(body, physicsClientId=client)[0][2]
+                )
         place, turned = bullet.getBasePositionAndOrientation(body, physicsClientId=client)
         speed, turning = bullet.getBaseVelocity(body, physicsClientId=client)
         assert abs(place[1]) < 1e-9
@@ -128,3 +139,41 @@ def test_a_control_step_of_the_plant_is_that_of_pybullet(client, task, build, th
         moves.append(theirs - state)
     assert np.all(np.abs(moves).max(axis=0) > 1e-3)
     np.testing.assert_allclose(gaps, 0.0, atol=1e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theta", [(0.64, 1.45), (1.4, 0.6)], ids=["light", "heavy"])
+def test_a_lap_in_pybullet_is_safe_and_learns_the_vehicle(client, monkeypatch, theta):
+    """The shipped controller, whose plant is replaced; it knows the equations and not PyBullet."""
+    task = QuadrotorTask()
+    fly = quadrotor(client, task, tuple(float(x) for x in np.array(theta) * task.nominal))
+    heights = []
+
+    def flown(task, state, memory, input, truth):
+        del truth
+
+        def call(state, input):
+            heights.clear()
+            after = fly(state, input, heights)
+            return np.append(after, task.ceiling - max(heights)).astype(state.dtype)
+
+        shape = jax.ShapeDtypeStruct((len(state) + 1,), state.dtype)
+        found = jax.pure_callback(call, shape, state, input)
+        return found[:-1], memory, found[-1]
+
+    monkeypatch.setattr(closed_loop, "plant", flown)
+    one = ControllerConfig(name="one", belief="svgd", samples=10).build(task)
+    truth = jnp.log(jnp.array(theta))
+    simulation = begin(one, 0, jnp.asarray(0))._replace(truth=truth)
+    step = jax.jit(lambda simulation, number: closed_loop.step(one, 0, simulation, number))
+    records = []
+    for number in range(task.lap_steps):
+        simulation, record = step(simulation, jnp.asarray(number))
+        records.append(record)
+    states = np.stack([record.state for record in records])
+    assert not any(record.crashed for record in records)
+    assert min(record.clearance for record in records) > 0
+    times = task.control_time * np.arange(1, task.lap_steps + 1)
+    wanted = np.stack(jax.vmap(task.reference)(times), axis=-1)
+    assert rmse(states[None], wanted, task.scored)[0] < 0.22
+    np.testing.assert_allclose(records[-1].mean, np.array(theta) * task.nominal, rtol=0.03)
