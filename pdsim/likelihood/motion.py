@@ -5,48 +5,51 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.likelihood.noise import Deviations
+from pdsim.likelihood.noise_slopes import Channels
 from pdsim.likelihood.smoother import Sensitivity, Windows
 
 
 class Motion(NamedTuple):
-    """All windows rolled out from their starts, (particle, trajectory, window) in front.
+    """All windows rolled out from their starts, with (trajectory, particle) behind.
 
     Attributes:
-        products: Σ over frames of the residual and its tangents with one another, by channel:
-            (…, channel, 1 + T, 1 + T). Tangents are the parameters', if there are any, and then
-            those of the S states.
-        gaps: from the end of a window to the start of the next, (…, S), one window fewer.
-        ends: tangents of the ends, (…, S, T), one window fewer.
+        rows: residuals and their tangents, (1 + T, channel, frame, window, …).
+            Tangents are the parameters', if there are any, and then those of the S states.
+        products: of rows with one another, summed over frames, (window, channel, 1 + T, 1 + T, …).
+        gaps: from the end of a window to the start of the next, (window − 1, S, …).
+        ends: tangents of the ends, (window − 1, S, T, …).
     """
 
+    rows: jax.Array
     products: jax.Array
     gaps: jax.Array
     ends: jax.Array
 
-    def windows(self, noise: Deviations) -> Windows:
-        """Windows as the filter takes them, channels over their noise."""
-        size = self.gaps.shape[-1]
-        products = _weighed(self.products, noise)
+    @property
+    def channels(self) -> Channels:
+        """What the windows' starts move, by channel."""
+        size = self.gaps.shape[1]
+        states = self.products[:, :, -size:]
+        return Channels(self.products[:, :, 0, 0], states[:, :, :, 0], states[:, :, :, -size:])
+
+    def windows(self, precision: jax.Array) -> Windows:
+        """Windows as the filter takes them; ``precision`` is σ⁻², (channel, particle)."""
+        size = self.gaps.shape[1]
         return Windows(
-            squares=products[..., 0, 0],
-            slopes=products[..., 0, -size:],
-            information=products[..., -size:, -size:],
-            gaps=self.gaps,
-            transitions=self.ends[..., -size:],
+            *(_weighed(x, precision) for x in self.channels), self.gaps, self.ends[:, :, -size:]
         )
 
-    def sensitivity(self, noise: Deviations) -> Sensitivity:
+    def sensitivity(self, precision: jax.Array) -> Sensitivity:
         """What the parameters' tangents add."""
-        size = self.gaps.shape[-1]
-        products = _weighed(self.products, noise)
+        size = self.gaps.shape[1]
+        products = _weighed(self.products[:, :, 1:, 1:-size], precision)
         return Sensitivity(
-            slopes=products[..., 0, 1:-size],
-            mixed=products[..., -size:, 1:-size],
-            information=products[..., 1:-size, 1:-size],
-            ends=self.ends[..., :-size],
+            mixed=products[:, -size:], information=products[:, :-size], ends=self.ends[:, :, :-size]
         )
 
 
-def _weighed(products: jax.Array, noise: Deviations) -> jax.Array:
-    return jnp.einsum("pc,pnwcij->pnwij", noise.sensor**-2, products)
+def _weighed(products: jax.Array, precision: jax.Array) -> jax.Array:
+    """Sum over channels of (window, channel, …, trajectory, particle)."""
+    channels, particles = precision.shape
+    shape = (channels, *[1] * (products.ndim - 3), particles)
+    return (precision.reshape(shape) * products).sum(axis=1)
