@@ -278,19 +278,25 @@ class MarginalProblem:
     def _slope(self, around: "_Around", position: Position) -> jax.Array:
         """Slope of log p in the simulator's parameters, (particle, M).
 
-        It is −Σ (r + R δ̂)ᵀ ∂r/∂θ − Σ λ⁻ᵀ ∂e/∂θ, pulled back through the roll-outs.
+        It is −Σ (r + R δ̂)ᵀ ∂r/∂θ − Σ λ⁻ᵀ ∂e/∂θ: along the parameters' tangents, where there are
+        any, or else pulled back through the roll-outs.
         """
         rows, size = around.motion.rows, len(self.state_scale)
         moved = jnp.swapaxes(around.adjoint.state, 0, 1)[:, None, None]
         pull = rows[0] + (rows[-size:] * moved).sum(axis=0)
         later = jnp.swapaxes(around.adjoint.mean[:, :size], 0, 1)
         later = jnp.concatenate([later[:, 1:], jnp.zeros_like(later[:, :1])], axis=1)
+        pull = around.weights * around.precision[:, None, None, None] * pull
+        later = around.weights * later
+        if len(rows) > 1 + size:
+            ends = jnp.swapaxes(around.motion.ends, 1, 2)[:, :-size]
+            along = (rows[1:-size] * pull).sum(axis=(1, 2, 3, 4))
+            return -(along + (ends * jnp.swapaxes(later, 0, 1)[:-1, None]).sum(axis=(0, 2, 3))).T
         starts = _particles_first(around.starts)
         _, pull_back = jax.vjp(
             lambda x: self.residuals(x, starts, self.system), self._coordinates(position, starts)
         )
-        pull = around.weights * around.precision[:, None, None, None] * pull
-        return -pull_back((pull, around.weights * later))[0].sum(axis=(1, 2))
+        return -pull_back((pull, later))[0].sum(axis=(1, 2))
 
     def _in_noise(self, around: "_Around", position: Position) -> tuple[jax.Array, jax.Array]:
         """Slope of log p in the noise's coordinates, (particle, K), and −∂² (particle, K, K)."""
@@ -393,12 +399,8 @@ class MarginalProblem:
             with_start=True,
             with_parameters=with_parameters,
         )
-        rows = jnp.concatenate([residuals[None], slopes])
-        # (frame, window, channel, tangent, …): the sum over frames then has its own order.
-        ordered = jnp.moveaxis(rows, (2, 3, 1), (0, 1, 2))
         return Motion(
-            rows=rows,
-            products=(ordered[:, :, :, :, None] * ordered[:, :, :, None]).sum(axis=0),
+            rows=jnp.concatenate([residuals[None], slopes]),
             gaps=starts[1:] - jnp.swapaxes(end, 0, 1)[:-1],
             ends=jnp.moveaxis(end_slopes, 2, 0).swapaxes(1, 2)[:-1],
         )

@@ -186,25 +186,28 @@ def curvature(
         twice = _right(_left(after.covariance, changes), after.covariance - 2 * within)
         cross += padded(_pairs(changes, turned - 0.25 * padded(twice), 2))
 
+        # On to the next window.
         mean = _applied_to(closed, mean) - _applied(moved, residual) - _applied_to(first, felt)
-        covariance = _right(_left(closed, covariance), transposed(closed))
-        covariance -= padded(_right(_left(first, changes), transposed(first)))
-        after_mean, after_covariance = mean, covariance
-        mean = _applied_to(forward, mean)
-        covariance = _right(_left(forward, covariance), transposed(forward))
-        covariance += (1 - rho**2) * fresh
         if correlations > 0:
+            by_push = product(transposed(forward), later[1]).at[:, :size].set(0)
+            by_push = (by_push + transposed(by_push)) / 2
             push = later[1][size:, size:]
-            by_push = product(transposed(forward), later[1])[:, size:]
-            row = (after_mean[:, size:] * later[0][size:]).sum(axis=1)
-            row += (after_covariance[:, :, size:] * by_push).sum(axis=(1, 2))
+            row = (mean[:, size:] * later[0][size:]).sum(axis=1)
+            row += (covariance * _within(closed, by_push)).sum(axis=(1, 2))
+            row -= padded((changes * _within(first, by_push)).sum(axis=(1, 2)))
             row -= rho * (fresh[:, size:, size:] * push).sum(axis=(1, 2))
             row = row.at[-1].add(0.5 * (push * (after.pushed - diagonal(q))).sum(axis=(0, 1)))
             cross = cross.at[-1].add(row)
+        reach, through = product(forward, first), product(forward, closed)
+        mean = _applied_to(forward, mean)
+        covariance = _right(_left(through, covariance), transposed(through))
+        covariance -= padded(_right(_left(reach, changes), transposed(reach)))
+        covariance += (1 - rho**2) * fresh
+        if correlations > 0:
             arrived = _push_after(after, transition, rho)
+            arrived = jnp.concatenate([jnp.zeros_like(arrived), arrived])
             mean = mean.at[-1, size:].add(after.push)
-            covariance = covariance.at[-1, size:].add(arrived)
-            covariance = covariance.at[-1, :, size:].add(transposed(arrived))
+            covariance = covariance.at[-1].add(arrived + transposed(arrived))
             covariance = covariance.at[-1, size:, size:].add(-2 * rho * diagonal(q))
         return (mean, covariance, total + cross), None
 
@@ -260,7 +263,7 @@ def _diagonal(x: jax.Array) -> jax.Array:
 
 
 def _pairs(a: jax.Array, b: jax.Array, rank: int) -> jax.Array:
-    """Inner products of all a_i with all b_j, which are vectors (rank 1) or matrices (2), (i, j)."""
+    """Inner products of all a_i with all b_j, (i, j): of vectors, rank 1, or of matrices."""
     return (a[:, None] * b[None]).sum(axis=tuple(range(2, 2 + rank)))
 
 
