@@ -321,7 +321,8 @@ class MarginalProblem:
         each = jnp.ones_like(own)
         rate, bend = jax.jvp(lambda x: jax.jvp(variances, (x,), (each,))[1], (own,), (each,))
         # The normalisation of n observations is −½ n log τ.
-        share = 0.5 * (self.counts.T @ around.weights)[: inferred[0]] / around.precision
+        precision = around.precision[: inferred[0]]
+        share = 0.5 * (self.counts.T @ around.weights)[: inferred[0]] / precision
         slope = (around.weights * noise_slope(*given)).sum(axis=1)
         slope = slope.at[: inferred[0]].add(-share)
         bent = (around.weights * noise_curvature(*given)).sum(axis=2)
