@@ -41,8 +41,9 @@ class Motion(NamedTuple):
             shape = (len(precision), *[1] * (x.ndim - 3), precision.shape[1])
             return (precision.reshape(shape) * x).sum(axis=1)
 
+        squares, slopes, information = (weighed(x) for x in self.channels)
         transitions = self.ends[:, :, -self.gaps.shape[1] :]
-        return Windows(*(weighed(x) for x in self.channels), self.gaps, transitions)
+        return Windows(squares, slopes, information, self.gaps, transitions)
 
     def sensitivity(self, precision: jax.Array) -> Sensitivity:
         """What the parameters' tangents add."""

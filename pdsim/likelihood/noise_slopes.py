@@ -122,7 +122,7 @@ def slope(
     pushes = _diagonal(found.covariance[:, size:, size:])
     later = 0.5 * pushes[1:].sum(axis=0)
     after = jax.tree.map(lambda x: x[:-1], filtered.after)
-    arrived = jax.vmap(lambda *x: _push_after(*x, rho))(after, windows.transitions)
+    arrived = jax.vmap(_push_after, in_axes=(0, 0, None))(after, windows.transitions, rho)
     shared = (arrived * jnp.swapaxes(found.covariance[1:, :, size:], 1, 2)).sum(axis=(0, 1, 2))
     shared += (found.mean[1:, size:] * after.push).sum(axis=(0, 1))
     shared -= rho * (pushes[1:] * q).sum(axis=(0, 1))
