@@ -51,7 +51,7 @@ def profile(linear: Linearisation, force: jax.Array, sigma, damping: jax.Array) 
     """Eliminate the shooting variables.
 
     Args:
-        linear: around the particles; of one that is not finite nothing comes out finite.
+        linear: around the particles; one that is not finite spoils no other.
         force: λ/σ, shaped as the defects.
         sigma: σ, scaled state units.
         damping: Levenberg and Marquardt's, relative to the diagonal, (particle,).
