@@ -106,11 +106,12 @@ class GaussNewton(Stepwise):
         progress = self.progress(problem, state.iteration)
         sigma = tightened(settings.defect_deviation, settings.tightening, progress).astype(x.dtype)
         linear = problem.linearise(position)
-        finite = all_finite(linear)
-        linear = keep_rows(finite, linear, jax.tree.map(jnp.zeros_like, linear))
         form = profile(linear, force, sigma, state.damping)
-        finite &= all_finite(form)
-        form = keep_rows(finite, form, jax.tree.map(jnp.zeros_like, form))
+        # Slopes that are not finite make nothing finite of these, which are fewer to look at.
+        finite = all_finite(linear.log_likelihood, form.slope, form.information, form.response)
+        linear, form = keep_rows(
+            finite, (linear, form), jax.tree.map(jnp.zeros_like, (linear, form))
+        )
 
         # To the recordings' quadratic form comes the prior's; to their features, the box.
         centre = jnp.full((1, m), 0.5, x.dtype)

@@ -51,7 +51,7 @@ def profile(linear: Linearisation, force: jax.Array, sigma, damping: jax.Array) 
     """Eliminate the shooting variables.
 
     Args:
-        linear: around the particles; must be finite.
+        linear: around the particles; one that is not finite spoils no other.
         force: λ/σ, shaped as the defects.
         sigma: σ, scaled state units.
         damping: Levenberg and Marquardt's, relative to the diagonal, (particle,).
@@ -62,9 +62,11 @@ def profile(linear: Linearisation, force: jax.Array, sigma, damping: jax.Array) 
     r, r_theta, r_start = linear.residuals, linear.residual_parameters, linear.residual_start
     value = lagrangian(linear.log_likelihood, linear.defects, force, sigma)
     # Products of residuals and defects over windows: p particle, n trajectory, w window,
-    # k observation, a and b states, i and j parameters.
-    information = jnp.einsum("pn,pnwki,pnwkj->pij", weight, r_theta, r_theta)
-    slope = jnp.einsum("pn,pnwki,pnwk->pi", weight, r_theta, r)
+    # k observation, a and b states, i and j parameters. Weights are for the products, which are
+    # small, not for the slopes.
+    information = jnp.einsum("pnwki,pnwkj->pnij", r_theta, r_theta)
+    information = jnp.einsum("pn,pnij->pij", weight, information)
+    slope = jnp.einsum("pn,pni->pi", weight, jnp.einsum("pnwki,pnwk->pni", r_theta, r))
     scaled = (linear.defects / sigma).reshape(particles, trajectories, size)
     features = r.reshape(particles, -1)
     if gaps == 0:
@@ -89,14 +91,15 @@ def profile(linear: Linearisation, force: jax.Array, sigma, damping: jax.Array) 
     d_theta = -linear.end_parameters.reshape(particles, trajectories, size, m) / sigma
     constraint = scaled + sigma * force.reshape(scaled.shape)
 
-    blocks = jnp.einsum("pn,pnwka,pnwkb->pnwab", weight, r_start, r_start)
+    weighed = weight[:, :, None, None, None]
+    blocks = weighed * jnp.einsum("pnwka,pnwkb->pnwab", r_start, r_start)
     starts = jnp.einsum("pnwab,wv->pnwavb", blocks, jnp.eye(gaps, dtype=r.dtype))
     starts = starts.reshape(particles, trajectories, size, size)
     starts = starts + jnp.einsum("pnca,pncb->pnab", d_start, d_start)
-    mixed = jnp.einsum("pn,pnwka,pnwki->pnwai", weight, r_start, r_theta[:, :, 1:])
+    mixed = weighed * jnp.einsum("pnwka,pnwki->pnwai", r_start, r_theta[:, :, 1:])
     mixed = mixed.reshape(particles, trajectories, size, m)
     mixed = mixed + jnp.einsum("pnca,pnci->pnai", d_start, d_theta)
-    start_slope = jnp.einsum("pn,pnwka,pnwk->pnwa", weight, r_start, r[:, :, 1:])
+    start_slope = weighed[..., 0] * jnp.einsum("pnwka,pnwk->pnwa", r_start, r[:, :, 1:])
     start_slope = start_slope.reshape(particles, trajectories, size)
     start_slope = start_slope + jnp.einsum("pnca,pnc->pna", d_start, constraint)
     information = information + jnp.einsum("pnci,pncj->pij", d_theta, d_theta)
@@ -112,7 +115,7 @@ def profile(linear: Linearisation, force: jax.Array, sigma, damping: jax.Array) 
 
     by_window = response.reshape(particles, trajectories, gaps, states, m)
     along = jnp.einsum("pnwka,pnwai->pnwki", r_start, by_window)
-    r_theta = r_theta.at[:, :, 1:].add(along)
+    r_theta = jnp.concatenate([r_theta[:, :, :1], r_theta[:, :, 1:] + along], axis=2)
     d_theta = d_theta + jnp.einsum("pnca,pnai->pnci", d_start, response)
     features = jnp.concatenate([features, scaled.reshape(particles, -1)], axis=1)
     slopes = jnp.concatenate(

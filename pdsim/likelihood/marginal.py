@@ -25,12 +25,16 @@ Kalman filter's likelihood. The recursion is in ``pdsim.likelihood.smoother``.
 import math
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from pdsim.likelihood.motion import Motion
 from pdsim.likelihood.noise import Deviations, NoiseModel
+from pdsim.likelihood.noise_slopes import Adjoint, adjoint
+from pdsim.likelihood.noise_slopes import curvature as noise_curvature
+from pdsim.likelihood.noise_slopes import slope as noise_slope
 from pdsim.likelihood.problem import (
     Linearisation,
     Position,
@@ -45,6 +49,7 @@ from pdsim.likelihood.smoother import (
     run_filter,
     smooth,
 )
+from pdsim.numerics.small_matrices import diagonal
 from pdsim.parameters import ParameterSpace
 from pdsim.runtime.cores import over_cores
 from pdsim.systems.rollout import over_windows, rollout, tangents
@@ -161,48 +166,44 @@ class MarginalProblem:
     def expand(self, position: Position) -> tuple[jax.Array, jax.Array, jax.Array]:
         """Return log p (particle,), its slope (particle, M) and its information (particle, M, M).
 
+        The slope is that of ``value_and_slope``. The information is Gauss and Newton's of the
+        parameters, the curvature of log p in the noise, made positive, and nothing between the
+        two, as in Fisher's.
+        """
+        around = self._around(position, with_parameters=True)
+        sensitivity = around.motion.sensitivity(around.precision)
+        own = eliminate(around.windows, around.filtered, sensitivity, around.noise.correlation)
+        information = jnp.einsum("np,ijnp->pij", around.weights, own)
+        slope = self._slope(around, position)
+        if sum(self.noise.inferred) > 0:
+            own_slope, bent = self._in_noise(around, position)
+            slope = jnp.concatenate([slope, own_slope], axis=1)
+            information = jax.vmap(jax.scipy.linalg.block_diag)(information, _positive(bent))
+        return around.value, slope, information
+
+    def value_and_slope(self, position: Position) -> tuple[jax.Array, jax.Array]:
+        """Return log p (particle,) and its slope (particle, M).
+
         Slopes of the parameters are those of log p(y, x̂), which is stationary in x̂; what they
         change in log |H| takes second derivatives of the motion and is left out. That of the noise
-        is exact. The information is Gauss and Newton's of the parameters, the curvature of log p
-        in the noise, made positive, and nothing between the two, as in Fisher's.
+        is exact.
         """
-        starts = self._settle(position)
-        count, m = self.simulator.space.dimension, position.parameters.shape[1]
-        motion = self._simulate(position, starts, with_parameters=True)
-        own = position.parameters[:, count:]
-        noise = self._noise(own)
-        windows = motion.windows(noise)
-        filtered = self._filtered(noise, starts, windows)
-        per_trajectory = self._log_likelihood(noise, filtered)
-        weights = trajectory_weights(per_trajectory, self.combination)
-        gradient, information = _each(eliminate)(
-            windows, filtered, motion.sensitivity(noise), noise.correlation
-        )
-        gradient = -jnp.einsum("pn,pni->pi", weights, gradient)
-        information = jnp.einsum("pn,pnij->pij", weights, information)
-        if m > count:
-
-            def at_other_noise(own):
-                noise = self._noise(own)
-                filtered = self._filtered(noise, starts, motion.windows(noise))
-                return (weights * self._log_likelihood(noise, filtered)).sum(axis=1)
-
-            slope, curvature = _slope_and_curvature(at_other_noise, own)
-            gradient = jnp.concatenate([gradient, slope], axis=1)
-            block = jnp.zeros((len(own), m, m), gradient.dtype)
-            block = block.at[:, :count, :count].set(information)
-            information = block.at[:, count:, count:].set(curvature)
-        return combine_trajectories(per_trajectory, self.combination), gradient, information
+        around = self._around(position)
+        slope = self._slope(around, position)
+        if sum(self.noise.inferred) > 0:
+            slope = jnp.concatenate([slope, self._in_noise(around, position)[0]], axis=1)
+        return around.value, slope
 
     def smoothed(self, position: Position) -> tuple[jax.Array, Filtered]:
         """Most likely window starts (particle, trajectory, window, S), scaled, and the filter's.
 
-        The filter's state is a difference to these starts.
+        The filter's state is a difference to these starts, and its axes are in the same order.
         """
         starts = self._settle(position)
         noise = self._deviations(position)
-        windows = self._simulate(position, starts).windows(noise)
-        return starts, self._filtered(noise, starts, windows)
+        windows = self._simulate(position, starts).windows(noise.sensor**-2)
+        filtered = self._filtered(noise, starts, windows)
+        return jax.tree.map(_particles_first, (starts, filtered))
 
     def marginal(self, position: Position) -> jax.Array:
         """Return log p of each recording, (particle, trajectory)."""
@@ -211,68 +212,151 @@ class MarginalProblem:
 
         def step(_, carry):
             starts, _ = carry
-            windows = self._simulate(position, starts).windows(noise)
+            windows = self._simulate(position, starts).windows(noise.sensor**-2)
             filtered = self._filtered(noise, starts, windows)
-            moved = self._moved(noise, starts, windows, filtered)
+            moved = starts + smooth(windows, filtered, noise.correlation)[0]
             return moved, self._log_likelihood(noise, filtered)
 
         # What the last step leads to is not needed, but so the loop holds all there is to compile.
-        nothing = jnp.zeros(starts.shape[:2], starts.dtype)
-        return jax.lax.fori_loop(0, self.iterations + 1, step, (starts, nothing))[1]
+        nothing = jnp.zeros(starts.shape[2:], starts.dtype)
+        return jax.lax.fori_loop(0, self.iterations + 1, step, (starts, nothing))[1].T
 
     def _guessed(self, position: Position) -> jax.Array:
-        guesses = self.guesses / self.state_scale
-        return jnp.broadcast_to(guesses, (position.parameters.shape[0], *guesses.shape))
+        guesses = jnp.moveaxis(self.guesses / self.state_scale, 0, -1)[..., None]
+        return jnp.broadcast_to(guesses, (*guesses.shape[:-1], len(position.parameters)))
 
     def _settle(self, position: Position) -> jax.Array:
         """Gauss–Newton steps over all window states, scaled units."""
         noise = self._deviations(position)
 
         def step(_, starts):
-            windows = self._simulate(position, starts).windows(noise)
-            return self._moved(noise, starts, windows, self._filtered(noise, starts, windows))
+            windows = self._simulate(position, starts).windows(noise.sensor**-2)
+            filtered = self._filtered(noise, starts, windows)
+            return starts + smooth(windows, filtered, noise.correlation)[0]
 
         return jax.lax.fori_loop(0, self.iterations, step, self._guessed(position))
 
-    def _moved(
-        self, noise: Deviations, starts: jax.Array, windows: Windows, filtered: Filtered
-    ) -> jax.Array:
-        return starts + _each(smooth)(windows, filtered, noise.correlation)
+    def _around(self, position: Position, with_parameters: bool = False) -> "_Around":
+        """Settle, and filter and smooth once more from there."""
+        starts = self._settle(position)
+        noise = self._deviations(position)
+        motion = self._simulate(position, starts, with_parameters)
+        windows = motion.windows(noise.sensor**-2)
+        filtered = self._filtered(noise, starts, windows)
+        smoothed = smooth(windows, filtered, noise.correlation)
+        per_trajectory = self._log_likelihood(noise, filtered).T
+        return _Around(
+            value=combine_trajectories(per_trajectory, self.combination),
+            weights=trajectory_weights(per_trajectory, self.combination).T,
+            noise=noise,
+            starts=starts,
+            motion=motion,
+            windows=windows,
+            filtered=filtered,
+            adjoint=adjoint(windows, filtered, *smoothed, noise.correlation),
+        )
 
     def _log_likelihood(self, noise: Deviations, filtered: Filtered) -> jax.Array:
-        each = self.counts * (jnp.log(noise.sensor)[:, None] + _HALF_LOG_2PI)
-        normalisation = each.sum(axis=-1)
-        return jax.vmap(jax.vmap(log_likelihood))(filtered) - normalisation
+        """Log p of each recording, (trajectory, particle)."""
+        return log_likelihood(filtered) - self.counts @ (jnp.log(noise.sensor) + _HALF_LOG_2PI)
 
     def _filtered(self, noise: Deviations, starts: jax.Array, windows: Windows) -> Filtered:
         """Filter every recording."""
-        mean = self.start / self.state_scale - starts[:, :, 0]
-        first = self.start_covariance / jnp.outer(self.state_scale, self.state_scale)
-        recordings = jax.vmap(run_filter, in_axes=(0, 0, 0, None, None))
-        particles = jax.vmap(recordings, in_axes=(0, 0, None, 0, 0))
-        q = jax.vmap(jnp.diag)(noise.process**2)
-        return particles(windows, mean, first, q, noise.correlation)
+        scale = self.state_scale
+        mean = (self.start / scale).T[..., None] - starts[0]
+        first = jnp.moveaxis(self.start_covariance / jnp.outer(scale, scale), 0, -1)[..., None]
+        q = diagonal(noise.process[:, None] ** 2)
+        batch = (len(scale), *mean.shape)
+        return run_filter(
+            windows,
+            mean,
+            jnp.broadcast_to(first, batch),
+            jnp.broadcast_to(q, batch),
+            noise.correlation,
+        )
+
+    def _slope(self, around: "_Around", position: Position) -> jax.Array:
+        """Slope of log p in the simulator's parameters, (particle, M).
+
+        It is −Σ (r + R δ̂)ᵀ ∂r/∂θ − Σ λ⁻ᵀ ∂e/∂θ: along the parameters' tangents, where there are
+        any, or else pulled back through the roll-outs.
+        """
+        rows, size = around.motion.rows, len(self.state_scale)
+        moved = jnp.swapaxes(around.adjoint.state, 0, 1)[:, None, None]
+        pull = rows[0] + (rows[-size:] * moved).sum(axis=0)
+        later = jnp.swapaxes(around.adjoint.mean[:, :size], 0, 1)
+        later = jnp.concatenate([later[:, 1:], jnp.zeros_like(later[:, :1])], axis=1)
+        pull = around.weights * around.precision[:, None, None, None] * pull
+        later = around.weights * later
+        if len(rows) > 1 + size:
+            ends = jnp.swapaxes(around.motion.ends, 1, 2)[:, :-size]
+            along = (rows[1:-size] * pull).sum(axis=(1, 2, 3, 4))
+            return -(along + (ends * jnp.swapaxes(later, 0, 1)[:-1, None]).sum(axis=(0, 2, 3))).T
+        starts = _particles_first(around.starts)
+        _, pull_back = jax.vjp(
+            lambda x: self.residuals(x, starts, self.system), self._coordinates(position, starts)
+        )
+        return -pull_back((pull, later))[0].sum(axis=(1, 2))
+
+    def _in_noise(self, around: "_Around", position: Position) -> tuple[jax.Array, jax.Array]:
+        """Slope of log p in the noise's coordinates, (particle, K), and −∂² (particle, K, K)."""
+        inferred, noise = self.noise.inferred, around.noise
+        given = (
+            around.motion.channels,
+            around.windows,
+            around.filtered,
+            around.adjoint,
+            jnp.broadcast_to(noise.process[:, None] ** 2, around.filtered.after.mean.shape[1:]),
+            noise.correlation,
+            inferred,
+        )
+
+        def variances(own):
+            sensor, process, correlation = self._scaled(own)
+            entries = sensor**-2, process**2, correlation[None]
+            return jnp.concatenate([x[:count] for x, count in zip(entries, inferred, strict=True)])
+
+        # Each coordinate makes one of them.
+        own = position.parameters[:, self.simulator.space.dimension :]
+        each = jnp.ones_like(own)
+        rate, bend = jax.jvp(lambda x: jax.jvp(variances, (x,), (each,))[1], (own,), (each,))
+        # The normalisation of n observations is −½ n log τ.
+        precision = around.precision[: inferred[0]]
+        share = 0.5 * (self.counts.T @ around.weights)[: inferred[0]] / precision
+        slope = (around.weights * noise_slope(*given)).sum(axis=1)
+        slope = slope.at[: inferred[0]].add(-share)
+        bent = (around.weights * noise_curvature(*given)).sum(axis=2)
+        bent = rate[:, None] * bent * rate
+        own_bend = slope * bend
+        own_bend = own_bend.at[: inferred[0]].add(
+            share / around.precision * rate[: inferred[0]] ** 2
+        )
+        return -(slope * rate).T, jnp.moveaxis(bent + diagonal(own_bend), -1, 0)
 
     def _deviations(self, position: Position) -> Deviations:
-        return self._noise(position.parameters[:, self.simulator.space.dimension :])
+        return self._scaled(position.parameters[:, self.simulator.space.dimension :])
 
-    def _noise(self, coordinates: jax.Array) -> Deviations:
-        """Noise of each particle, that of the process in scaled units."""
+    def _scaled(self, coordinates: jax.Array) -> Deviations:
+        """Noise of each particle, (…, particle), that of the process in scaled units."""
         noise = self.noise.deviations(coordinates)
-        return noise._replace(process=noise.process / self.state_scale)
+        noise = noise._replace(process=noise.process / self.state_scale)
+        return jax.tree.map(jnp.transpose, noise)
 
-    def residuals(self, coordinates: jax.Array, starts: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def residuals(
+        self, coordinates: jax.Array, starts: jax.Array, system: System
+    ) -> tuple[jax.Array, jax.Array]:
         """Roll-outs minus recordings, and where windows end.
 
         Args:
             coordinates: of the simulator's parameters, (particle, trajectory, window, M).
             starts: of all windows, (particle, trajectory, window, S), scaled.
+            system: in the form for the mode of differentiation.
 
         Returns:
-            (channel, h, particle, trajectory, window), 0 where nothing was observed, and (S,
-            particle, trajectory, window), scaled.
+            (channel, h, window, trajectory, particle), 0 where nothing was observed, and (S,
+            window, trajectory, particle), scaled.
         """
-        system, space = self.system.forward_mode(), self.simulator.space
+        space = self.simulator.space
 
         def window(coordinates, start, inputs, active, first_time):
             channels, end = rollout(
@@ -292,27 +376,62 @@ class MarginalProblem:
         channels, end = over_windows(window)(
             coordinates, starts, self.inputs, self.active, self.first_time
         )
-        observed = jnp.stack([jnp.moveaxis(x, -1, 0) for x in channels])
-        target, seen = (jnp.stack(x)[:, :, None] for x in (self.targets, self.seen))
-        return seen * (observed - target), jnp.moveaxis(end, -1, 0)
+        observed = jnp.stack([x.T for x in channels])
+        target, seen = (
+            jnp.swapaxes(jnp.stack(x), 2, 3)[..., None] for x in (self.targets, self.seen)
+        )
+        return seen * (observed - target), end.T
+
+    def _coordinates(self, position: Position, starts: jax.Array) -> jax.Array:
+        """The simulator's parameters for all windows, (particle, trajectory, window, M)."""
+        dimension = self.simulator.space.dimension
+        coordinates = position.parameters[:, None, None, :dimension]
+        return jnp.broadcast_to(coordinates, (*starts.shape[:3], dimension))
 
     def _simulate(
         self, position: Position, starts: jax.Array, with_parameters: bool = False
     ) -> Motion:
         """Roll out all windows with a tangent for each state and, if asked, each parameter."""
-        dimension = self.simulator.space.dimension
-        coordinates = position.parameters[:, None, None, :dimension]
-        coordinates = jnp.broadcast_to(coordinates, (*starts.shape[:3], dimension))
+        system, turned = self.system.forward_mode(), _particles_first(starts)
         (residuals, end), (slopes, end_slopes) = tangents(
-            self.residuals, coordinates, starts, with_start=True, with_parameters=with_parameters
+            lambda x, start: self.residuals(x, start, system),
+            self._coordinates(position, turned),
+            turned,
+            with_start=True,
+            with_parameters=with_parameters,
         )
-        rows = jnp.concatenate([residuals[None], slopes])
-        end, end_slopes = jnp.moveaxis(end, 0, -1), jnp.moveaxis(end_slopes, (0, 1), (-1, -2))
         return Motion(
-            products=jnp.einsum("icfpnw,jcfpnw->pnwcij", rows, rows),
-            gaps=starts[:, :, 1:] - end[:, :, :-1],
-            ends=end_slopes[:, :, :-1],
+            rows=jnp.concatenate([residuals[None], slopes]),
+            gaps=starts[1:] - jnp.swapaxes(end, 0, 1)[:-1],
+            ends=jnp.moveaxis(end_slopes, 2, 0).swapaxes(1, 2)[:-1],
         )
+
+
+class _Around(NamedTuple):
+    """What an evaluation finds at settled states, with (trajectory, particle) behind.
+
+    Attributes:
+        value: log p, (particle,).
+        weights: ∂ log p / ∂ log p_n, (trajectory, particle).
+        noise: deviations.
+        starts: of the windows, scaled.
+        motion: roll-outs from there.
+        windows, filtered, adjoint: their filter, and its adjoint.
+    """
+
+    value: jax.Array
+    weights: jax.Array
+    noise: Deviations
+    starts: jax.Array
+    motion: Motion
+    windows: Windows
+    filtered: Filtered
+    adjoint: Adjoint
+
+    @property
+    def precision(self) -> jax.Array:
+        """σ⁻², (channel, particle)."""
+        return self.noise.sensor**-2
 
 
 @jax.custom_vjp
@@ -320,42 +439,28 @@ def _log_likelihood(problem: MarginalProblem, position: Position) -> jax.Array:
     return combine_trajectories(problem.marginal(position), problem.combination)
 
 
-def _expanded(problem: MarginalProblem, position: Position):
-    value, gradient, _ = problem.expand(position)
-    return value, (gradient, position.shooting)
+def _with_slope(problem: MarginalProblem, position: Position):
+    value, slope = problem.value_and_slope(position)
+    return value, (slope, position.shooting)
 
 
 def _pulled_back(kept, cotangent: jax.Array):
-    gradient, shooting = kept
-    return None, Position(cotangent[:, None] * gradient, jnp.zeros_like(shooting))
+    slope, shooting = kept
+    return None, Position(cotangent[:, None] * slope, jnp.zeros_like(shooting))
 
 
-_log_likelihood.defvjp(_expanded, _pulled_back)
+_log_likelihood.defvjp(_with_slope, _pulled_back)
 
 
-def _each(function):
-    """Batch over particles and trajectories; the last argument, ρ, has the first alone."""
-
-    def particle(*arguments):
-        *own, rho = arguments
-        return jax.vmap(lambda *x: function(*x, rho))(*own)
-
-    return jax.vmap(particle)
+def _particles_first(starts: jax.Array) -> jax.Array:
+    """(window, S, trajectory, particle) → (particle, trajectory, window, S)."""
+    return jnp.moveaxis(starts, (-1, -2), (0, 1))
 
 
-def _slope_and_curvature(function, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Slope (particle, K) of a function of each particle alone, and −∂² made positive.
+def _positive(bent: jax.Array) -> jax.Array:
+    """Symmetric matrices (particle, K, K) with the sizes of their eigenvalues.
 
     Where log p bends upwards, the size of the curvature is what a step should trust.
     """
-
-    def slope(x):
-        return jax.grad(lambda x: function(x).sum())(x)
-
-    def along(direction):
-        return jax.jvp(slope, (x,), (jnp.broadcast_to(direction, x.shape),))
-
-    value, columns = jax.vmap(along, out_axes=(None, 0))(jnp.eye(x.shape[1], dtype=x.dtype))
-    bent = jnp.moveaxis(columns, 0, -1)
-    values, vectors = jnp.linalg.eigh(-(bent + jnp.swapaxes(bent, 1, 2)) / 2)
-    return value, jnp.einsum("pik,pk,pjk->pij", vectors, jnp.abs(values), vectors)
+    values, vectors = jnp.linalg.eigh((bent + jnp.swapaxes(bent, 1, 2)) / 2)
+    return jnp.einsum("pik,pk,pjk->pij", vectors, jnp.abs(values), vectors)

@@ -5,48 +5,53 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.likelihood.noise import Deviations
+from pdsim.likelihood.noise_slopes import Channels
 from pdsim.likelihood.smoother import Sensitivity, Windows
 
 
 class Motion(NamedTuple):
-    """All windows rolled out from their starts, (particle, trajectory, window) in front.
+    """All windows rolled out from their starts, with (trajectory, particle) behind.
 
     Attributes:
-        products: Σ over frames of the residual and its tangents with one another, by channel:
-            (…, channel, 1 + T, 1 + T). Tangents are the parameters', if there are any, and then
-            those of the S states.
-        gaps: from the end of a window to the start of the next, (…, S), one window fewer.
-        ends: tangents of the ends, (…, S, T), one window fewer.
+        rows: residuals and their tangents, (1 + T, channel, frame, window, …). Tangents are the
+            parameters', if there are any, and then those of the S states.
+        gaps: from the end of a window to the start of the next, (window − 1, S, …).
+        ends: tangents of the ends, (window − 1, S, T, …).
     """
 
-    products: jax.Array
+    rows: jax.Array
     gaps: jax.Array
     ends: jax.Array
 
-    def windows(self, noise: Deviations) -> Windows:
-        """Windows as the filter takes them, channels over their noise."""
-        size = self.gaps.shape[-1]
-        products = _weighed(self.products, noise)
-        return Windows(
-            squares=products[..., 0, 0],
-            slopes=products[..., 0, -size:],
-            information=products[..., -size:, -size:],
-            gaps=self.gaps,
-            transitions=self.ends[..., -size:],
-        )
+    @property
+    def channels(self) -> Channels:
+        """What the windows' starts move, by channel."""
+        size = self.gaps.shape[1]
+        own = jnp.concatenate([self.rows[:1], self.rows[-size:]])
+        # (window, channel, tangent, frame, …), so that products are made in their own order.
+        own = jnp.moveaxis(own, (3, 1), (0, 1))
+        products = (own[:, :, :, None] * own[:, :, None]).sum(axis=4)
+        return Channels(products[:, :, 0, 0], products[:, :, 1:, 0], products[:, :, 1:, 1:])
 
-    def sensitivity(self, noise: Deviations) -> Sensitivity:
+    def windows(self, precision: jax.Array) -> Windows:
+        """Windows as the filter takes them; ``precision`` is σ⁻², (channel, particle)."""
+
+        def weighed(x):
+            """Sum over channels of (window, channel, …, trajectory, particle)."""
+            shape = (len(precision), *[1] * (x.ndim - 3), precision.shape[1])
+            return (precision.reshape(shape) * x).sum(axis=1)
+
+        squares, slopes, information = (weighed(x) for x in self.channels)
+        transitions = self.ends[:, :, -self.gaps.shape[1] :]
+        return Windows(squares, slopes, information, self.gaps, transitions)
+
+    def sensitivity(self, precision: jax.Array) -> Sensitivity:
         """What the parameters' tangents add."""
-        size = self.gaps.shape[-1]
-        products = _weighed(self.products, noise)
+        size = self.gaps.shape[1]
+        own = jnp.moveaxis(self.rows[1:], 3, 0)
+        parameters = own[:, :-size]
+        weighed = precision[:, None, None] * own
+        products = (weighed[:, :, None] * parameters[:, None]).sum(axis=(3, 4))
         return Sensitivity(
-            slopes=products[..., 0, 1:-size],
-            mixed=products[..., -size:, 1:-size],
-            information=products[..., 1:-size, 1:-size],
-            ends=self.ends[..., :-size],
+            mixed=products[:, -size:], information=products[:, :-size], ends=self.ends[:, :, :-size]
         )
-
-
-def _weighed(products: jax.Array, noise: Deviations) -> jax.Array:
-    return jnp.einsum("pc,pnwcij->pnwij", noise.sensor**-2, products)

@@ -74,6 +74,8 @@ class Deviations(NamedTuple):
 class NoiseModel:
     """Deviations of sensors and of the process: inferred ones are parameters, others numbers.
 
+    Of each kind all are inferred or none are.
+
     Attributes:
         channels: columns of the measured channels among the system's.
         sensor: σ of each of these.
@@ -90,6 +92,15 @@ class NoiseModel:
     def parameters(self) -> tuple[Parameter, ...]:
         """Those inferred."""
         return tuple(x for x in self._entries if isinstance(x, Parameter))
+
+    @property
+    def inferred(self) -> tuple[int, int, int]:
+        """How many are inferred of the sensors', of the process' and of correlations."""
+        kinds = (self.sensor, self.process, (self.correlation,))
+        sensor, process, correlation = (
+            sum(isinstance(x, Parameter) for x in entries) for entries in kinds
+        )
+        return sensor, process, correlation
 
     @property
     def _entries(self) -> tuple[Parameter | float, ...]:

@@ -21,6 +21,9 @@ and the step to the next window
 Bayesian Filtering and Smoothing, 2013, ch. 4 and 8, in the form that takes a window's observations
 at once). The filter carries covariances, not precisions, so that Q = 0 (the constrained problem of
 Eq. 8) and P_0 = 0 (a start that is known, Sec. III) are nothing special.
+
+Many recordings and particles are filtered at once: behind the shapes below come the batch's axes,
+the same everywhere (``pdsim.numerics.small_matrices``).
 """
 
 from typing import NamedTuple
@@ -28,14 +31,20 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.numerics.small_matrices import inverse_and_log_determinant
+from pdsim.numerics.small_matrices import (
+    applied,
+    diagonal,
+    inverse_and_log_determinant,
+    product,
+    transposed,
+)
 
 # Units of the last digit to which a sum of squares is known.
 _ROUNDING = 100.0
 
 
 class Windows(NamedTuple):
-    """Windows of one recording to first order around their guessed starts.
+    """Windows of a recording to first order around their guessed starts.
 
     Attributes:
         squares: r_wᵀr_w, (window,).
@@ -50,6 +59,17 @@ class Windows(NamedTuple):
     information: jax.Array
     gaps: jax.Array
     transitions: jax.Array
+
+    def closed(self) -> "Windows":
+        """With a gap and a transition behind the last window too, whose end is nobody's start."""
+        return self._replace(
+            gaps=jnp.concatenate([self.gaps, jnp.zeros_like(self.slopes[:1])]),
+            transitions=jnp.concatenate([self.transitions, jnp.zeros_like(self.information[:1])]),
+        )
+
+    def arrivals(self) -> jax.Array:
+        """Transitions to windows, (window, S, S): to the first there is none."""
+        return jnp.concatenate([jnp.zeros_like(self.information[:1]), self.transitions])
 
 
 class Moments(NamedTuple):
@@ -87,98 +107,94 @@ class Filtered(NamedTuple):
 def run_filter(
     windows: Windows, mean: jax.Array, covariance: jax.Array, q: jax.Array, rho: jax.Array
 ) -> Filtered:
-    """Filter the windows of one recording in order.
+    """Filter the windows of recordings in order.
 
     Args:
         mean, covariance: m_0 (S,) and P_0 (S, S) of the first start.
         q: Q, (S, S).
         rho: ρ, a scalar.
     """
-    identity = jnp.eye(len(mean), dtype=mean.dtype)
+    one = diagonal(jnp.ones_like(mean))
     first = Moments(mean, jnp.zeros_like(mean), covariance, jnp.zeros_like(covariance), q)
 
-    def window(before, one):
-        squares, slope, information, gap, transition = one
-        pulled = slope + information @ before.mean
+    def window(before, row):
+        squares, slope, information, gap, transition = row
+        pulled = slope + applied(information, before.mean)
         gain, log_determinant = inverse_and_log_determinant(
-            identity + before.covariance @ information
+            one + product(before.covariance, information)
         )
-        updated = gain @ before.covariance
-        updated = (updated + updated.T) / 2
-        crossed = gain @ before.crossed
+        updated = product(gain, before.covariance)
+        updated = (updated + transposed(updated)) / 2
+        crossed = product(gain, before.crossed)
         after = Moments(
-            before.mean - updated @ pulled,
-            before.push - pulled @ crossed,
+            before.mean - applied(updated, pulled),
+            before.push - applied(transposed(crossed), pulled),
             updated,
             crossed,
-            before.pushed - before.crossed.T @ information @ crossed,
+            before.pushed - product(transposed(before.crossed), product(information, crossed)),
         )
-        found = squares + slope @ before.mean + before.mean @ pulled
-        misfit = found - pulled @ updated @ pulled
+        found = squares + (before.mean * (slope + pulled)).sum(axis=0)
+        misfit = found - (pulled * applied(updated, pulled)).sum(axis=0)
         # What was lost to rounding may be more than what is left: then nothing is known.
         lost = _ROUNDING * jnp.finfo(found.dtype).eps * found
         misfit = jnp.where((lost < 1) | (misfit > lost), misfit, jnp.nan)
-        moved = transition @ crossed
+        moved = product(transition, crossed)
         following = Moments(
-            transition @ after.mean + after.push - gap,
+            applied(transition, after.mean) + after.push - gap,
             rho * after.push,
-            transition @ updated @ transition.T + moved + moved.T + after.pushed,
+            product(product(transition, updated), transposed(transition))
+            + (moved + transposed(moved) + after.pushed),
             rho * (moved + after.pushed),
             rho**2 * after.pushed + (1 - rho**2) * q,
         )
         return following, Filtered(before, after, gain, misfit, log_determinant)
 
-    # The last window's end is nobody's start.
-    none = jnp.zeros_like(mean)[None], jnp.zeros_like(covariance)[None]
-    gaps = jnp.concatenate([windows.gaps, none[0]])
-    transitions = jnp.concatenate([windows.transitions, none[1]])
-    rows = (windows.squares, windows.slopes, windows.information, gaps, transitions)
-    _, filtered = jax.lax.scan(window, first, rows)
+    _, filtered = jax.lax.scan(window, first, windows.closed())
     return filtered
 
 
-def smooth(windows: Windows, filtered: Filtered, rho: jax.Array) -> jax.Array:
-    """Mean of δ given all observations, (window, S): the step of Gauss and Newton.
+def smooth(windows: Windows, filtered: Filtered, rho: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Mean of δ given all observations, (window, S), the step of Gauss and Newton; and its pulls.
 
     Modified Bryson and Frazier's form, which inverts no covariance. What later windows say is λ of
     δ and μ of β; from the last window back,
 
         δ̂ = m − P λ − X μ    λ⁻ = Kᵀ(d + λ − A X⁻ μ)    λ ← Eᵀ λ⁻    μ ← λ⁻ + ρ μ
+
+    The pulls are (λ⁻, μ), (window, 2S): the slope of −log p(y, δ̂) in the means before the window,
+    and λ⁻ thereby in the end of the one before.
     """
 
     def window(pull, one):
         (before, after, gain, *_), slope, information, transition = one
         later, push = pull
-        smoothed = after.mean - after.covariance @ later - after.crossed @ push
-        right = slope + later + information @ (before.mean - before.crossed @ push)
-        earlier = right @ gain
-        return (earlier @ transition, earlier + rho * push), smoothed
+        smoothed = after.mean - applied(after.covariance, later) - applied(after.crossed, push)
+        right = slope + later
+        right += applied(information, before.mean - applied(before.crossed, push))
+        earlier = applied(transposed(gain), right)
+        following = applied(transposed(transition), earlier), earlier + rho * push
+        return following, (smoothed, jnp.concatenate([earlier, push]))
 
-    # From one window's pull on its start to that of the one before on its end.
-    none = jnp.zeros_like(windows.information[:1])
-    transitions = jnp.concatenate([none, windows.transitions])
-    rows = (filtered, windows.slopes, windows.information, transitions)
+    rows = (filtered, windows.slopes, windows.information, windows.arrivals())
     nothing = jnp.zeros_like(windows.slopes[0])
-    _, smoothed = jax.lax.scan(window, (nothing, nothing), rows, reverse=True)
-    return smoothed
+    _, (smoothed, pulls) = jax.lax.scan(window, (nothing, nothing), rows, reverse=True)
+    return smoothed, pulls
 
 
 def log_likelihood(filtered: Filtered) -> jax.Array:
     """log p of all observations but for the noise's normalisation Σ log(σ√2π)."""
-    return -0.5 * (filtered.misfit.sum() + filtered.log_determinant.sum())
+    return -0.5 * (filtered.misfit.sum(axis=0) + filtered.log_determinant.sum(axis=0))
 
 
 class Sensitivity(NamedTuple):
-    """How parameters move residuals and ends of windows.
+    """How parameters move residuals and ends of windows; M parameters.
 
     Attributes:
-        slopes: Tᵀr with T = ∂r/∂θ, (window, M).
-        mixed: RᵀT, (window, S, M).
+        mixed: RᵀT with T = ∂r/∂θ, (window, S, M).
         information: TᵀT, (window, M, M).
         ends: ∂e/∂θ, (window − 1, S, M).
     """
 
-    slopes: jax.Array
     mixed: jax.Array
     information: jax.Array
     ends: jax.Array
@@ -186,35 +202,34 @@ class Sensitivity(NamedTuple):
 
 def eliminate(
     windows: Windows, filtered: Filtered, sensitivity: Sensitivity, rho: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """Slope (M,) and Gauss–Newton second derivative (M, M) of the misfit's half in θ.
+) -> jax.Array:
+    """Gauss–Newton second derivative (M, M) of the misfit's half in θ.
 
     The states are eliminated on the way: with C = RᵀT, the filter's means move with θ by M⁻ and N⁻
     before and by M = M⁻ − P (C + A M⁻), N = N⁻ − Xᵀ(C + A M⁻) after a window.
     """
 
     def window(carry, one):
-        (before, after, *_), slope, information, transition, own = one
-        moved, pushed = carry
-        pulled = slope + information @ before.mean
-        crossed = own.mixed + information @ moved
-        kept = after.covariance @ crossed
-        gradient = own.slopes + before.mean @ own.mixed + pulled @ (moved - kept)
-        both = own.mixed.T @ moved
-        curvature = own.information + both + both.T + moved.T @ information @ moved
-        curvature = curvature - crossed.T @ kept
-        pushed = pushed - after.crossed.T @ crossed
-        moved = transition @ (moved - kept) + pushed + own.ends
-        return (moved, rho * pushed), (gradient, curvature)
+        after, information, transition, own = one
+        moved, pushed, total = carry
+        felt = product(information, moved)
+        crossed = own.mixed + felt
+        kept = product(after.covariance, crossed)
+        both = product(transposed(own.mixed), moved)
+        curvature = own.information + both + transposed(both) + product(transposed(moved), felt)
+        total += curvature - product(transposed(crossed), kept)
+        pushed = pushed - product(transposed(after.crossed), crossed)
+        moved = product(transition, moved - kept) + pushed + own.ends
+        return (moved, rho * pushed, total), None
 
-    none = jnp.zeros_like(windows.information[:1])
+    transitions = windows.closed().transitions
     nothing = jnp.zeros_like(sensitivity.mixed[0])
     rows = (
-        filtered,
-        windows.slopes,
+        filtered.after,
         windows.information,
-        jnp.concatenate([windows.transitions, none]),
+        transitions,
         sensitivity._replace(ends=jnp.concatenate([sensitivity.ends, nothing[None]])),
     )
-    _, (gradient, curvature) = jax.lax.scan(window, (nothing, nothing), rows)
-    return gradient.sum(axis=0), curvature.sum(axis=0)
+    start = (nothing, nothing, jnp.zeros_like(sensitivity.information[0]))
+    (_, _, total), _ = jax.lax.scan(window, start, rows)
+    return total

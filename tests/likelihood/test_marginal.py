@@ -166,13 +166,13 @@ def test_the_states_are_those_of_the_dense_least_squares_problem(data):
         states = states.reshape(1, 1, WINDOWS, 2)
         both = jnp.concatenate([states, starts[:, 1:]], axis=1)
         coordinates = jnp.broadcast_to(point.parameters[:, None, None, :2], (*both.shape[:3], 2))
-        r, end = problem.residuals(coordinates, both)
+        r, end = problem.residuals(coordinates, both, problem.system)
         noise = problem._deviations(point)
         root = np.linalg.inv(np.linalg.cholesky(START_DEVIATION**2 * COVARIANCE))
         first = (states[0, 0, 0] * problem.state_scale) - problem.start[0]
-        gaps = (states[0, 0, 1:] - jnp.moveaxis(end, 0, -1)[0, 0, :-1]) / noise.process[0]
+        gaps = (states[0, 0, 1:] - end[:, :-1, 0, 0].T) / noise.process[:, 0]
         return jnp.concatenate(
-            [(r[:, :, 0, 0] / noise.sensor[0, 0]).ravel(), root @ first, gaps.ravel()]
+            [(r[..., 0, 0] / noise.sensor[0, 0]).ravel(), root @ first, gaps.ravel()]
         )
 
     guess = jnp.asarray(np.random.default_rng(0).normal(size=2 * WINDOWS))
@@ -220,6 +220,23 @@ def test_slopes_and_information_are_those_of_the_kalman_filter(data):
     expected = np.array([[bent(i, j) for j in range(2, 6)] for i in range(2, 6)])
     assert (np.linalg.eigvalsh(expected) > 0).all()
     np.testing.assert_allclose(information[2:, 2:], expected, rtol=1e-3, atol=0.02)
+
+
+@pytest.mark.parametrize("kinds", [{}, {"sensor": None}, {"process": None}])
+def test_slopes_along_tangents_are_those_pulled_back(data, kinds):
+    """And the noise's are there, whichever kinds of it are inferred."""
+    problem = problem_of(data, **kinds)
+    count = problem.space.dimension
+    point = position(problem, 0.4 * np.ones((2, count)))
+    expanded = jax.jit(lambda problem, point: problem.expand(point))(problem, point)
+    value, pulled = jax.jit(lambda problem, point: problem.value_and_slope(point))(problem, point)
+    assert [x.shape for x in expanded] == [(2,), (2, count), (2, count, count)]
+    np.testing.assert_allclose(expanded[0], value, rtol=1e-12)
+    np.testing.assert_allclose(expanded[1], pulled, rtol=1e-9)
+    step = 1e-5 * jnp.eye(count)[-1]
+    sides = [evaluate(problem, point._replace(parameters=point.parameters + s * step))[0]
+             for s in (1, -1)]  # fmt: skip
+    np.testing.assert_allclose(pulled[:, -1], (sides[0] - sides[1]) / 2e-5, rtol=1e-5)
 
 
 def test_without_process_noise_and_with_a_known_start_it_is_single_shooting(data):

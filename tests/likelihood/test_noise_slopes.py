@@ -1,0 +1,60 @@
+"""The written slope and curvature in the noise against JAX's derivatives of the filter."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pdsim.likelihood.noise_slopes import Channels, adjoint, curvature, slope
+from pdsim.likelihood.smoother import Windows, log_likelihood, run_filter, smooth
+
+COUNT, FRAMES, STATES, CHANNELS = 5, 6, 3, 2
+# τ of the channels, Q of the states, ρ.
+VARIANCES = jnp.array([0.7, 1.9, 0.3, 0.05, 1.1, 0.4])
+
+
+def recording(seed):
+    """Windows of one recording by channel, gaps and transitions."""
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(COUNT, CHANNELS, FRAMES, STATES))
+    residuals = random.normal(size=(COUNT, CHANNELS, FRAMES))
+    channels = Channels(
+        jnp.array((residuals**2).sum(axis=2)),
+        jnp.einsum("wchs,wch->wcs", rows, residuals),
+        jnp.einsum("wchs,wcht->wcst", rows, rows),
+    )
+    gaps = jnp.array(random.normal(size=(COUNT - 1, STATES)))
+    return channels, gaps, jnp.array(0.5 * random.normal(size=(COUNT - 1, STATES, STATES)))
+
+
+def filtered(variances, channels, gaps, transitions, start):
+    tau, q, rho = variances[:CHANNELS], variances[CHANNELS:-1], variances[-1]
+    windows = Windows(*(jnp.einsum("c,wc...->w...", tau, x) for x in channels), gaps, transitions)
+    mean = jnp.arange(STATES) / 10
+    return windows, run_filter(windows, mean, start * jnp.eye(STATES), jnp.diag(q), rho)
+
+
+@pytest.mark.parametrize("start", [2.0, 0.0])
+@pytest.mark.parametrize(
+    "inferred", [(CHANNELS, STATES, 1), (CHANNELS, 0, 0), (0, STATES, 1), (0, STATES, 0)]
+)
+def test_slope_and_curvature_are_those_of_the_filter(inferred, start):
+    data = recording(0)
+
+    def loss(variances):
+        return -log_likelihood(filtered(variances, *data, start)[1])
+
+    @jax.jit
+    def written(variances):
+        windows, found = filtered(variances, *data, start)
+        rho = variances[-1]
+        swept = adjoint(windows, found, *smooth(windows, found, rho), rho)
+        given = (data[0], windows, found, swept, variances[CHANNELS:-1], rho, inferred)
+        return slope(*given), curvature(*given)
+
+    sizes = np.array([*[0] * CHANNELS, *[1] * STATES, 2])
+    kept = np.flatnonzero(np.array(inferred)[sizes] > 0)
+    gradient, bent = written(VARIANCES)
+    np.testing.assert_allclose(gradient, jax.jit(jax.grad(loss))(VARIANCES)[kept], rtol=1e-9)
+    expected = jax.jit(jax.hessian(loss))(VARIANCES)[np.ix_(kept, kept)]
+    np.testing.assert_allclose(bent, expected, rtol=1e-9, atol=1e-9)
