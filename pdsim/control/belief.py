@@ -29,10 +29,6 @@ from scipy.stats import qmc
 from pdsim.control.tasks.task import Task
 from pdsim.inference.stein import kernel
 
-# Physical guard: from a tenth to four times the nominal value. The prior's limits are none, since a
-# belief may have to leave them.
-_LOWEST, _HIGHEST = float(np.log(0.1)), float(np.log(4.0))
-
 Density = Literal["silverman", "liu_west", "null_drift"]
 
 
@@ -60,6 +56,17 @@ def residual(task: Task, y: jax.Array, transition: Transition) -> jax.Array:
 def log_likelihood(task: Task, y: jax.Array, transition: Transition) -> jax.Array:
     """log N(x_{t+1}; f(x_t, u_t, θ), Σ_ξ) without its constant (6)."""
     return -0.5 * jnp.sum(residual(task, y, transition) ** 2)
+
+
+def within(task: Task, y: jax.Array) -> jax.Array:
+    """Reflect y (…, d) at the limits of what is possible.
+
+    Particles that were put on a limit would lose their spread there, and learn no more.
+    """
+    low, high = (jnp.asarray(limit, y.dtype) for limit in task.possible)
+    y = jnp.where(y > high, 2 * high - y, y)
+    y = jnp.where(y < low, 2 * low - y, y)
+    return jnp.clip(y, low, high)
 
 
 def silverman(count: int, dimension: int) -> float:
@@ -179,7 +186,7 @@ class Particles:
             return points + rate * (direction(points, pull, narrowed) - null), None
 
         end, _ = jax.lax.scan(iterate, start, length=self.iterations)
-        return jnp.clip(mean + scale * end, _LOWEST, _HIGHEST)
+        return within(self.task, mean + scale * end)
 
     def draw(self, state: jax.Array, key: jax.Array, count: int) -> jax.Array:
         """Particles with kernel noise about shrunk centres, so that the variance stays."""
@@ -188,7 +195,7 @@ class Particles:
         chosen = state[jax.random.randint(choice, (count,), 0, len(state))]
         mean = state.mean(axis=0)
         wide = h * _deviation(state) * jax.random.normal(noise, chosen.shape, state.dtype)
-        return jnp.clip(shrink * chosen + (1 - shrink) * mean + wide, _LOWEST, _HIGHEST)
+        return within(self.task, shrink * chosen + (1 - shrink) * mean + wide)
 
     def particles(self, state):
         return state
@@ -246,12 +253,12 @@ class Unscented:
         moved = mean + gain @ (seen - expected)
         left = covariance - gain @ innovation @ gain.T
         floor = 1e-10 * jnp.eye(size, dtype=mean.dtype)
-        return Gaussian(jnp.clip(moved, _LOWEST, _HIGHEST), (left + left.T) / 2 + floor)
+        return Gaussian(within(self.task, moved), (left + left.T) / 2 + floor)
 
     def draw(self, state: Gaussian, key, count):
         root = jnp.linalg.cholesky(state.covariance)
         normal = jax.random.normal(key, (count, len(state.mean)), state.mean.dtype)
-        return jnp.clip(state.mean + normal @ root.T, _LOWEST, _HIGHEST)
+        return within(self.task, state.mean + normal @ root.T)
 
     def particles(self, state):
         """Sigma points, which have the belief's moments."""

@@ -16,6 +16,7 @@ from pdsim.control.belief import (
 )
 from pdsim.control.closed_loop import plant
 from pdsim.control.tasks.cart_pole import CartPoleTask
+from pdsim.control.tasks.payload import PayloadTask
 from pdsim.control.tasks.quadrotor import QuadrotorTask
 from pdsim.inference.stein import kernel, stein_direction
 
@@ -158,3 +159,29 @@ def test_a_belief_may_leave_the_prior():
         state = learn(state, Transition(x, jnp.asarray(u), after))
         x = after
     assert float(jnp.exp(state[:, 0].mean())) == pytest.approx(2.0, rel=0.03)
+
+
+@pytest.mark.parametrize("kind", [Particles, Unscented])
+def test_no_belief_leaves_limits_that_are_certain(kind):
+    """The plant's cable is longer than any can be: what fits best is beyond the limit."""
+    task, rng = PayloadTask(damping=False), np.random.default_rng(0)
+    truth, inputs = jnp.log(jnp.array([1.5 / 0.6])), rng.normal(size=(90, 3))
+
+    def advance(carry, u):
+        x, memory = carry
+        after, memory, _ = plant(task, x, memory, u, truth)
+        return (after, memory), Transition(x, u, after)
+
+    start = task.start(jax.random.key(0))
+    _, transitions = jax.lax.scan(advance, (start, task.remembered(start)), jnp.asarray(inputs))
+    belief = kind(task)
+    first = belief.init(jnp.zeros(1), None)
+    last, _ = jax.jit(
+        lambda first: jax.lax.scan(lambda s, t: (belief.learn(s, t), None), first, transitions)
+    )(first)
+    lengths = 0.6 * np.exp(np.asarray(belief.draw(last, jax.random.key(1), 400)))
+    assert lengths.min() >= 0.3 - 1e-9
+    assert lengths.max() <= 0.9 + 1e-9
+    assert lengths.mean() > 0.65
+    # It goes on telling lengths apart.
+    assert lengths.std() > 0.01

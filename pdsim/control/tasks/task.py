@@ -35,6 +35,7 @@ class Learnt(NamedTuple):
         nominal: what a controller that does not learn believes.
         lower, upper: limits of the uniform prior, in the system's unit.
         label: for figures.
+        certain: whether nothing beyond these limits is possible, however the model errs.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Learnt(NamedTuple):
     lower: float
     upper: float
     label: str
+    certain: bool = False
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,20 @@ class Task:
         return (
             np.array([one.lower for one in self.learnt]),
             np.array([one.upper for one in self.learnt]),
+        )
+
+    @property
+    def possible(self) -> tuple[np.ndarray, np.ndarray]:
+        """(d,) lower and (d,) upper limits of y = log(θ/θ_nominal) that no belief leaves.
+
+        Those of the prior where they are certain. Elsewhere a belief may have to leave its prior,
+        and a tenth and four times the nominal value are a guard.
+        """
+        certain = np.array([one.certain for one in self.learnt])
+        lower, upper = (np.log(bound / self.nominal) for bound in self.bounds)
+        return (
+            np.where(certain, lower, float(np.log(0.1))),
+            np.where(certain, upper, float(np.log(4.0))),
         )
 
     @property
