@@ -328,9 +328,7 @@ class MarginalProblem:
         bent = (around.weights * noise_curvature(*given)).sum(axis=2)
         bent = rate[:, None] * bent * rate
         own_bend = slope * bend
-        own_bend = own_bend.at[: inferred[0]].add(
-            share / around.precision * rate[: inferred[0]] ** 2
-        )
+        own_bend = own_bend.at[: inferred[0]].add(share / precision * rate[: inferred[0]] ** 2)
         return -(slope * rate).T, jnp.moveaxis(bent + diagonal(own_bend), -1, 0)
 
     def _deviations(self, position: Position) -> Deviations:

@@ -224,8 +224,10 @@ def test_slopes_and_information_are_those_of_the_kalman_filter(data):
 
 @pytest.mark.parametrize("kinds", [{}, {"sensor": None}, {"process": None}])
 def test_slopes_along_tangents_are_those_pulled_back(data, kinds):
-    """And the noise's are there, whichever kinds of it are inferred."""
-    problem = problem_of(data, **kinds)
+    """And the noise's are there, whichever kinds of it are inferred, with two channels."""
+    both = data.assign(channel_derived=data["channel_derived"] & False)
+    problem = problem_of(both, **kinds)
+    assert len(problem.noise.channels) == 2
     count = problem.space.dimension
     point = position(problem, 0.4 * np.ones((2, count)))
     expanded = jax.jit(lambda problem, point: problem.expand(point))(problem, point)
