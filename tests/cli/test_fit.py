@@ -189,7 +189,7 @@ def started(command, began, *, ignored=False):
 
 
 @pytest.mark.slow
-def test_from_tables_to_three_lines_from_another_folder(root, tmp_path, monkeypatch, capfd):
+def test_from_tables_to_four_lines_from_another_folder(root, tmp_path, monkeypatch, capfd):
     """`pdsim new` and `fit` from two tables to a posterior and a report, away from the checkout."""
     for letter, start in (("a", (1.2, 0.4)), ("b", (-1.0, 0.8))):
         write_csv(tmp_path / f"{letter}.csv", swing(start, 800, ord(letter)))
@@ -198,6 +198,7 @@ def test_from_tables_to_three_lines_from_another_folder(root, tmp_path, monkeypa
     assert main(["new", *arguments]) == 0
     values = yaml.safe_load((tmp_path / "far.yaml").read_text())
     values["runs"] = values["runs"][:1]
+    del values["budgets"]["quick"]["runs"]
     values["recording"]["train"] = values["recording"]["train"][:1]
     values["budgets"]["tiny"] = {
         "particle_count": 20, "iteration_count": 60, "learning_curve": False,

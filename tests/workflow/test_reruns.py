@@ -16,10 +16,11 @@ PLOTS = {
     "plot_landscape",
     "plot_prediction",
     "plot_pit",
+    "plot_recordings",
 }
 AFTER_INFERENCE = {"simulate", "predict", "evaluate", "learning_curve", "gather", "table"}
 AFTER_INFERENCE |= {"write_report"}
-AFTER_INFERENCE |= PLOTS - {"plot_landscape"}
+AFTER_INFERENCE |= PLOTS - {"plot_landscape", "plot_recordings"}
 
 
 def test_everything_asked_for_is_there(project):
@@ -120,7 +121,7 @@ CASES = {
         EXPERIMENT,
         "com_y_2: 2.0",
         "com_y_2: 2.1",
-        AFTER_INFERENCE | {"record", "preprocess", "infer", "plot_landscape", "preflight"},
+        AFTER_INFERENCE | PLOTS | {"record", "preprocess", "infer", "preflight"},
         {"record": 1, "preprocess": 1, "infer": 2, "evaluate": 2},
     ),
     "a run's words: nothing but the report": (
