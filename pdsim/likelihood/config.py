@@ -68,11 +68,11 @@ class PredictionConfig(Section):
         "on. Estimates of start states see half of smoothing.frames around the first",
     )
     noise_spread: float = Field(
-        0.7,
+        0.5,
         ge=0,
         description="standard deviation of the logarithm by which the process noise of a held-out "
-        "recording may differ from that of training, of each state variable: what a model misses "
-        "is not the same in another motion. 0.7: twice or half as much is one deviation",
+        "recording may differ from what the draws say, of each state variable: what a model misses "
+        "is not the same in another motion",
     )
     samples: int = Field(
         400,

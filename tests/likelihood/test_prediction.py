@@ -202,5 +202,5 @@ def test_draws_without_noise_take_the_noise_found_and_no_process(data):
     assert chosen.problem.noise.process == (0.0, 0.0)
     assert chosen.problem.iterations == 2
     assert np.isfinite(
-        predict(chosen, np.full((3, 1), STIFFNESS), seed=0, spread=0.7).observations
+        predict(chosen, np.full((3, 1), STIFFNESS), seed=0, spread=0.5).observations
     ).all()
