@@ -4,11 +4,13 @@
 
 A swing under gravity knows the box's inertias, its friction and its moment m L about the universal
 joint only over one another, so numbers over m L stand beside the single ones. Reads
-``results/panda_box_*/<run>/seed0/posterior.nc`` of every run that is there and writes
-``panda_box_found.csv``, ``panda_box_runs.csv`` and ``panda_box_weights.csv`` into
-``results/benchmarks``, which were copied to ``docs/results``.
+``results/*box*/<run>/seed0/posterior.nc`` of every run that is there and writes
+``panda_box_found.csv``, ``panda_box_runs.csv``, ``panda_box_weights.csv``,
+``trusted_box_found.csv`` and ``trusted_box_weights.csv`` into ``results/benchmarks``, which were
+copied to ``docs/results``.
 """
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,13 @@ RUN = "csvgd_multiple"
 MASS = 0.92
 # The lid is this far below the universal joint; the stand-in's is beside it by the others [m].
 BELOW, ASIDE = 0.04, (0.0012, -0.0016)
+# Dry friction of the stand-in's universal joint [N m], and its lid's place [m].
+OF_THE_MODEL = {
+    "joint/u1/friction": 0.0005,
+    "joint/u2/friction": 0.0005,
+    "body/lid/pos/x": ASIDE[0],
+    "body/lid/pos/y": ASIDE[1],
+}
 LEVELS = (2.5, 50.0, 97.5)
 
 
@@ -41,10 +50,18 @@ def combinations(numbers):
 
 
 def truth_of(experiment):
-    """What the stand-in has of each sought number, the lid's place taken over by the centre."""
-    recording = experiment.recording.model_dump()["parameters"]
+    """What the stand-in has of each sought number, the lid's place taken over by the centre.
+
+    Of what the recording's file does not state, the stand-in's model; of the joints' zeros there is
+    no truth.
+    """
+    recording = experiment.recording.model_dump()["parameters"] | OF_THE_MODEL
     sought = experiment.simulator.parameters
-    found = {name: recording[parameter.sets[0]] for name, parameter in sought.items()}
+    found = {
+        name: recording[parameter.sets[0]]
+        for name, parameter in sought.items()
+        if parameter.sets[0] in recording
+    }
     if "com_x" in found:
         found["com_x"] += ASIDE[0]
         found["com_y"] += ASIDE[1]
@@ -66,24 +83,67 @@ def draws_of(name, run, group="posterior"):
     return {key: np.asarray(value).ravel() for key, value in data.data_vars.items()}
 
 
-def box(experiment):
+def box(experiment, name="panda_box_empty", run=RUN):
     """Truth, quantiles, the truth's rank among draws and their width over the prior's."""
-    name = "panda_box_empty"
-    truth, draws, prior = truth_of(experiment), draws_of(name, RUN), draws_of(name, RUN, "prior")
+    truth = truth_of(experiment)
+    draws, prior = draws_of(name, run), draws_of(name, run, "prior")
     rows = {}
     for of in (dict, combinations):
         for key, true in of(truth).items():
-            found, before = of(draws)[key], of(prior)[key]
-            low, middle, high = np.percentile(found, LEVELS)
-            rows[key] = {
-                "truth": true,
-                "low": low,
-                "median": middle,
-                "high": high,
-                "rank": np.mean(found < true),
-                "width": found.std() / before.std(),
-            }
+            rows[key] = row_of(true, of(draws)[key], of(prior)[key])
     return rows
+
+
+def row_of(true, found, before):
+    """One row of the box: a number's truth, its draws and those of the prior."""
+    low, middle, high = np.percentile(found, LEVELS)
+    return {
+        "truth": true,
+        "low": low,
+        "median": middle,
+        "high": high,
+        "rank": np.mean(found < true),
+        "width": found.std() / before.std(),
+    }
+
+
+def trusted_box(experiment):
+    """As ``box``, of each run with start, noise and what the model lacks inferred."""
+    rows = {}
+    for run in runs_of("trusted_box"):
+        for key, row in box(experiment, "trusted_box", run).items():
+            rows[f"{run}, {key}"] = row
+    return rows
+
+
+def trusted_weights(experiment):
+    """As ``box``, of the weights, labelings folded: the first is the one of larger x.
+
+    And the share of draws that label them so. The stand-in's box is aside, its weights with it.
+    """
+    name, rows = "trusted_box_weights", {}
+    truth = truth_of(experiment)
+    true = np.array([[truth[f"weight{i}_{axis}"] for axis in "xy"] for i in (1, 2)]) + ASIDE
+    for run in runs_of(name):
+        found, before = (places_of(draws_of(name, run, group)) for group in ("posterior", "prior"))
+        labeled = np.mean(found[:, 0, 0] > found[:, 1, 0])
+        ordered, expected = in_order(found), in_order(before)
+        for i, axis in np.ndindex(2, 2):
+            row = row_of(true[i, axis], ordered[:, i, axis], expected[:, i, axis])
+            rows[f"{run}, weight {i + 1}, {'xy'[axis]} [m]"] = row | {"first": labeled}
+    return rows
+
+
+def places_of(draws):
+    """Places of the weights, (draw, weight, axis) [m]."""
+    columns = [[draws[f"weight{i}_{axis}"] for axis in "xy"] for i in (1, 2)]
+    return np.moveaxis(np.array(columns), -1, 0)
+
+
+def in_order(places):
+    """The weight of larger x first."""
+    first = places[:, :1, :1] > places[:, 1:, :1]
+    return np.where(first, places, places[:, ::-1])
 
 
 def runs(experiment):
@@ -163,7 +223,12 @@ def main():
         ("panda_box_found", "panda_box_empty", box),
         ("panda_box_runs", "panda_box_empty", runs),
         ("panda_box_weights", "panda_box_weights", weights),
+        ("trusted_box_found", "trusted_box", trusted_box),
+        ("trusted_box_weights", "trusted_box_weights", trusted_weights),
     ):
+        if not runs_of(name):
+            print(f"no runs of {name}", file=sys.stderr)
+            continue
         write(table, rows(load_experiment(f"config/experiments/{name}.yaml")))
 
 
