@@ -126,6 +126,6 @@ def test_the_box_holds_the_weights_limits_and_both_files_share_the_kinematics(ro
         assert limits["upper"] < half["xy".index(name[-1])]
     at = model.body("box").id
     np.testing.assert_array_equal(model.body_pos[:at], stand_in.body_pos[:at])
-    np.testing.assert_array_equal(model.body_quat, stand_in.body_quat)
+    np.testing.assert_array_equal(model.body_quat[: at + 1], stand_in.body_quat[: at + 1])
     lid = model.body_pos[at] - stand_in.body_pos[at]
     assert np.linalg.norm(lid) == pytest.approx(0.002, rel=1e-3)
