@@ -4,13 +4,11 @@
 
 A swing under gravity knows the box's inertias, its friction and its moment m L about the universal
 joint only over one another, so numbers over m L stand beside the single ones. Reads
-``results/*box*/<run>/seed0/posterior.nc`` of every run that is there and writes
-``panda_box_found.csv``, ``panda_box_runs.csv``, ``panda_box_weights.csv``,
-``trusted_box_found.csv`` and ``trusted_box_weights.csv`` into ``results/benchmarks``, which were
-copied to ``docs/results``.
+``results/panda_box_*/<run>/seed0/posterior.nc`` of every run that is there and writes
+``panda_box_found.csv``, ``panda_box_runs.csv`` and ``panda_box_weights.csv`` into
+``results/benchmarks``, which were copied to ``docs/results``.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -83,10 +81,10 @@ def draws_of(name, run, group="posterior"):
     return {key: np.asarray(value).ravel() for key, value in data.data_vars.items()}
 
 
-def box(experiment, name="panda_box_empty", run=RUN):
+def box(experiment):
     """Truth, quantiles, the truth's rank among draws and their width over the prior's."""
-    truth = truth_of(experiment)
-    draws, prior = draws_of(name, run), draws_of(name, run, "prior")
+    name = "panda_box_empty"
+    truth, draws, prior = truth_of(experiment), draws_of(name, RUN), draws_of(name, RUN, "prior")
     rows = {}
     for of in (dict, combinations):
         for key, true in of(truth).items():
@@ -105,45 +103,6 @@ def row_of(true, found, before):
         "rank": np.mean(found < true),
         "width": found.std() / before.std(),
     }
-
-
-def trusted_box(experiment):
-    """As ``box``, of each run with start, noise and what the model lacks inferred."""
-    rows = {}
-    for run in runs_of("trusted_box"):
-        for key, row in box(experiment, "trusted_box", run).items():
-            rows[f"{run}, {key}"] = row
-    return rows
-
-
-def trusted_weights(experiment):
-    """As ``box``, of the weights, labelings folded: the first is the one of larger x.
-
-    And the share of draws that label them so. The stand-in's box is aside, its weights with it.
-    """
-    name, rows = "trusted_box_weights", {}
-    truth = truth_of(experiment)
-    true = np.array([[truth[f"weight{i}_{axis}"] for axis in "xy"] for i in (1, 2)]) + ASIDE
-    for run in runs_of(name):
-        found, before = (places_of(draws_of(name, run, group)) for group in ("posterior", "prior"))
-        labeled = np.mean(found[:, 0, 0] > found[:, 1, 0])
-        ordered, expected = in_order(found), in_order(before)
-        for i, axis in np.ndindex(2, 2):
-            row = row_of(true[i, axis], ordered[:, i, axis], expected[:, i, axis])
-            rows[f"{run}, weight {i + 1}, {'xy'[axis]} [m]"] = row | {"first": labeled}
-    return rows
-
-
-def places_of(draws):
-    """Places of the weights, (draw, weight, axis) [m]."""
-    columns = [[draws[f"weight{i}_{axis}"] for axis in "xy"] for i in (1, 2)]
-    return np.moveaxis(np.array(columns), -1, 0)
-
-
-def in_order(places):
-    """The weight of larger x first."""
-    first = places[:, :1, :1] > places[:, 1:, :1]
-    return np.where(first, places, places[:, ::-1])
 
 
 def runs(experiment):
@@ -223,12 +182,7 @@ def main():
         ("panda_box_found", "panda_box_empty", box),
         ("panda_box_runs", "panda_box_empty", runs),
         ("panda_box_weights", "panda_box_weights", weights),
-        ("trusted_box_found", "trusted_box", trusted_box),
-        ("trusted_box_weights", "trusted_box_weights", trusted_weights),
     ):
-        if not runs_of(name):
-            print(f"no runs of {name}", file=sys.stderr)
-            continue
         write(table, rows(load_experiment(f"config/experiments/{name}.yaml")))
 
 
