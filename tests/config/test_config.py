@@ -23,6 +23,8 @@ EXPERIMENTS = (
     "trusted_calibrated",
     "trusted_chaotic",
     "trusted_pendubot",
+    "trusted_box",
+    "trusted_box_weights",
     "pendubot",
     "pendubot_urdf",
     "panda_log",
