@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pdsim.likelihood.problem import Position, Problem
+from pdsim.runtime.cores import gathered
 
 
 class Info(NamedTuple):
@@ -181,7 +182,7 @@ def iterate(estimator, problem, state, *, seed: int, done: Done, until: int, cap
     state, count, rows = _loop(
         estimator,
         problem,
-        state,
+        gathered(state),
         jax.random.key(seed),
         jnp.array(done.iterations),
         jnp.array(done.evaluations),
@@ -191,7 +192,7 @@ def iterate(estimator, problem, state, *, seed: int, done: Done, until: int, cap
     )
     count = int(count)
     # As NumPy arrays: each new length of a slice would be a program of its own.
-    return state, jax.tree.map(lambda all_rows: np.asarray(all_rows)[:count], rows)
+    return gathered(state), jax.tree.map(lambda all_rows: np.asarray(all_rows)[:count], rows)
 
 
 @partial(jax.jit, static_argnames=("estimator", "length", "cost"))

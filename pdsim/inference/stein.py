@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from pdsim.runtime.blocks import in_blocks
+from pdsim.runtime.cores import over_cores
 
 # Particles whose slopes are multiplied at a time: a product of all would first turn all slopes, in
 # one loop with what made them, which takes longer than the product.
@@ -91,6 +92,7 @@ def stein_direction_of_features(
     return (drive + repulsion) / mass, h
 
 
+@over_cores
 @in_blocks(lambda features: _TOGETHER)
 def _pulled(features: jax.Array, slopes: jax.Array) -> jax.Array:
     """J_jᵀ f_i, (j, M, i)."""

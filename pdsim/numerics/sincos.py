@@ -77,3 +77,26 @@ def _sincos_jvp(primals, tangents):
     (angle,), (rate,) = primals, tangents
     sine, cosine = sincos(angle)
     return (sine, cosine), (cosine * rate, -sine * rate)
+
+
+@jax.custom_jvp
+def sincos_of(angles: tuple[jax.Array, ...]) -> tuple[tuple[jax.Array, jax.Array], ...]:
+    """Return ``sincos`` of each of several angles of one shape.
+
+    Differentiated forward along many directions, it is computed once: XLA would put ``sincos`` into
+    the loop over them.
+    """
+    return tuple(sincos(angle) for angle in angles)
+
+
+@sincos_of.defjvp
+def _sincos_of_jvp(primals, tangents):
+    (angles,), (rates,) = primals, tangents
+    # What a loop returns is not computed again by who reads it; a barrier does not outlive XLA's
+    # own passes.
+    sines, cosines = jax.lax.map(sincos, jnp.stack(angles))
+    values = tuple(zip(sines, cosines, strict=True))
+    slopes = tuple(
+        (cosine * rate, -sine * rate) for (sine, cosine), rate in zip(values, rates, strict=True)
+    )
+    return values, slopes

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 
@@ -53,3 +54,14 @@ def over_cores(function: Callable) -> Callable:
         return jax.tree.map(lambda x: x[:count], result)
 
     return split
+
+
+def gathered(arrays: Any) -> Any:
+    """Bring what the cores hold shares of to one, with types that are not weak.
+
+    A program is compiled again for arguments that lie elsewhere or have other types than before;
+    gathered before and after a call, those of the next call are as the first's.
+    """
+    if jax.local_device_count() == 1:
+        return arrays
+    return jax.tree.map(lambda x: jnp.asarray(np.asarray(x)), arrays)

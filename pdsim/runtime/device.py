@@ -14,7 +14,7 @@ import jaxlib
 from pdsim.runtime import gpu
 
 _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
-# Threads of XLA, at least.
+# Threads of XLA for each core, at least.
 _THREADS = 4
 
 
@@ -44,6 +44,13 @@ def cache_folder() -> Path:
     return Path(base) / "pdsim" / name
 
 
+def _threads(cores: int) -> int:
+    """Size of XLA's pool, which it reads from ``NPROC`` when it starts."""
+    enough = max(_THREADS * cores, available_cores())
+    stated = int(os.environ.get("NPROC") or enough)
+    return stated if cores == 1 else max(stated, enough)
+
+
 def configure(precision: str = "float64", cores: int = 1) -> None:
     """Prepare JAX; call once, before the first computation of a process.
 
@@ -52,16 +59,15 @@ def configure(precision: str = "float64", cores: int = 1) -> None:
       (``pdsim.runtime.cores``);
     - float64 arithmetic unless ``precision`` is "float32";
     - compiled programs are kept across processes (``JAX_COMPILATION_CACHE_DIR`` overrides where);
-    - XLA has four threads at least, and two for each core: since jaxlib 0.10 a batch of LAPACK's
-      routines holds a thread until others have done their share, and two batches at a time stop a
-      pool of two for ever;
+    - XLA has four threads for each core, whatever ``NPROC`` says of more than one core: since
+      jaxlib 0.10 a batch of LAPACK's routines holds a thread until others have done their share,
+      and two batches at a time, of one core or of two, stop a pool of two for ever;
     - glibc is told to keep large freed blocks: by default each roll-out's arrays are handed back
       to the system and faulted in again, which doubled the time of a gradient.
     """
     gpu.claim(os.environ)
     cores = min(cores, available_cores())
-    # Read by XLA when it starts; the only way to size its pool.
-    os.environ.setdefault("NPROC", str(max(_THREADS, 2 * cores, available_cores())))
+    os.environ["NPROC"] = str(_threads(cores))
     jax.config.update("jax_num_cpu_devices", cores)
     jax.config.update("jax_enable_x64", precision == "float64")
     if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):

@@ -23,6 +23,7 @@ from pdsim.control.prior import first_particles
 from pdsim.control.tasks.task import Task
 from pdsim.runtime import device
 from pdsim.runtime.checkpoint import Checkpoint, load, save
+from pdsim.runtime.cores import gathered
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import write_dataset
 from pdsim.runtime.progress import Progress
@@ -64,7 +65,9 @@ def control(options: ControlRun, *, output: str, prior: str | None = None, cores
             count = min(work.chunk_size, steps - done)
             began = time.perf_counter()
             simulations, record = jax.block_until_ready(
-                advance_all(controller, options.seed, simulations, jnp.asarray(done), count)
+                advance_all(
+                    controller, options.seed, gathered(simulations), jnp.asarray(done), count
+                )
             )
             seconds = time.perf_counter() - began
             history = _appended(history, record, done)

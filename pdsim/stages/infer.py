@@ -21,6 +21,7 @@ from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import ShootingProblem
 from pdsim.posterior import assemble
 from pdsim.runtime import device
+from pdsim.runtime.cores import gathered
 from pdsim.runtime.files import check_output, write_dataset
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
@@ -78,7 +79,7 @@ def infer(
         resume=resume,
     )
     draws = estimator.draws(problem, result.state)
-    log_likelihood, defects = _evaluate(problem, draws)
+    log_likelihood, defects = gathered(_evaluate(problem, draws))
     space = problem.space
     size = draws.parameters.shape[0]
     diverging = np.asarray(estimator.diverging(problem, result.state))

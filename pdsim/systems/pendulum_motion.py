@@ -32,7 +32,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.numerics.sincos import sincos
+from pdsim.numerics.sincos import sincos, sincos_of
 
 
 class Motors(NamedTuple):
@@ -100,7 +100,7 @@ def _driven(m: Motors, va, vw, torque):
 def _solve(k: Coefficients, state, torque):
     """Accelerations (ä, b̈) [rad/s²] and the sines and cosines behind them."""
     a, w, va, vw = state
-    (sa, ca), (sw, cw) = trig = (sincos(a), sincos(w))
+    (sa, ca), (sw, cw) = trig = sincos_of((a, w))
     sb, cb = sa * cw + ca * sw, ca * cw - sa * sw
     C, D = _coupling(k, sw, cw)
     vb = va + vw

@@ -18,6 +18,7 @@ from pdsim.control.closed_loop import advance_all, begin_all  # noqa: E402
 from pdsim.control.config import ControllerConfig  # noqa: E402
 from pdsim.control.tasks.quadrotor import QuadrotorTask  # noqa: E402
 from pdsim.inference import load_estimator  # noqa: E402
+from pdsim.inference.estimator import Done  # noqa: E402
 from pdsim.inference.runner import run  # noqa: E402
 from pdsim.likelihood.build import build_problem  # noqa: E402
 from pdsim.likelihood.problem import Position  # noqa: E402
@@ -64,6 +65,30 @@ def particles():
     return found
 
 
+def steps():
+    """Particles after two chunks of steps, the second of which compiles nothing."""
+    problem, compiled = problem_of("multiple"), []
+    work = EXPERIMENT.budget("quick").model_copy(update={"particle_count": PARTICLES})
+    settings = registry.load("inference", "csvgd").Settings()
+    estimator = load_estimator("csvgd", settings, work)
+    cost, state = estimator.cost(problem), estimator.init(problem, 0)
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda event, *_, **__: compiled.append(event)
+    )
+    for done in (0, 2):
+        compiled.clear()
+        state, _ = estimator.advance(
+            problem,
+            state,
+            seed=0,
+            done=Done(done, done * cost),
+            until=(done + 2) * cost,
+            capacity=2 * cost,
+        )
+    assert not [event for event in compiled if "backend_compile" in event], compiled
+    return estimator.draws(problem, state)._asdict()
+
+
 def chains():
     """Draws of chains whose adaptation is pooled, and of such that adapt alone."""
     found, problem = {}, problem_of("single")
@@ -88,5 +113,12 @@ def vehicles():
     return record._asdict()
 
 
-found = {"rows": rows, "particles": particles, "chains": chains, "vehicles": vehicles}[WHAT]()
+CASES = {
+    "rows": rows,
+    "particles": particles,
+    "steps": steps,
+    "chains": chains,
+    "vehicles": vehicles,
+}
+found = CASES[WHAT]()
 np.savez(OUTPUT, **{name: np.asarray(leaf) for name, leaf in found.items()})

@@ -34,9 +34,11 @@ def compare(root, tmp_path, what, trajectories):
         ended = subprocess.run(
             [sys.executable, str(SCRIPT), cores, what, str(file), trajectories],
             cwd=root,
-            env=os.environ | {"PYTHONPATH": str(root), "JAX_PLATFORMS": "cpu"},
+            # As in a workflow, which states one thread.
+            env=os.environ | {"PYTHONPATH": str(root), "JAX_PLATFORMS": "cpu", "NPROC": "1"},
             capture_output=True,
             text=True,
+            timeout=600,
         )
         assert ended.returncode == 0, ended.stderr
         found.append(np.load(file))
@@ -51,9 +53,9 @@ two_cores = pytest.mark.skipif(available_cores() < 2, reason="needs two cores")
 
 
 @two_cores
-@pytest.mark.parametrize("what", ["rows", slow("particles")])
+@pytest.mark.parametrize("what", ["rows", slow("particles"), slow("steps")])
 def test_two_cores_give_what_one_gives(root, tmp_path, what, trajectories):
-    """Rows of a table of roll-outs, and every estimator that moves particles."""
+    """Rows of a table of roll-outs, likelihoods and slopes, and steps of particles."""
     compare(root, tmp_path, what, trajectories)
 
 

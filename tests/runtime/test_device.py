@@ -73,3 +73,20 @@ def test_batches_of_lapack_side_by_side_come_to_an_end():
         timeout=120,
     )
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize(("cores", "threads"), [("1", 1), ("2", 8)])
+def test_a_job_of_several_cores_has_threads_for_the_batches_of_all(cores, threads):
+    """Snakemake's jobs state one thread; batches of two cores, side by side, would wait for ever."""
+    script = f"""
+import os
+from pdsim.runtime import device
+device.available_cores = lambda: 2
+device.configure(cores={cores})
+print(os.environ["NPROC"])
+"""
+    environment = os.environ | {"NPROC": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True
+    )
+    assert int(done.stdout) == threads, done.stderr
