@@ -26,7 +26,7 @@ from pdsim.draft.tables import (
     is_driven,
     read_tables,
 )
-from pdsim.draft.windows import choose_windows
+from pdsim.draft.windows import choose_windows, longest
 from pdsim.recordings import table
 from pdsim.recordings.cut import cut, position_columns
 from pdsim.recordings.recording import Recording
@@ -104,7 +104,9 @@ def draft(
     # Noise is that of the most noisy stretch; positions that never change have that of no sensor.
     noise = np.max([white_noise(one.observed[None]) for one in learned], axis=0)
     _check_noise(noise, built, tables)
-    chosen = choose_step(simulator, learned, noise)
+    chosen = choose_step(
+        simulator, learned, noise, _guess(limits, simulator), longest(learned[0].frames)
+    )
     simulator = simulator._replace(
         system=simulator.system.with_integrator(chosen.integrator),  # type: ignore[attr-defined]
         substeps=chosen.substeps,
@@ -185,6 +187,15 @@ def _simulator(name: str, limits: Limits) -> Simulator:
             }
         )
     )
+
+
+def _guess(limits: Limits, simulator: Simulator) -> np.ndarray:
+    """Unit coordinates of the first guess, within the limits, (M,)."""
+    space = simulator.space
+    guess = [
+        np.clip(limits.guess[p.name], p.lower, p.upper) for p in space.parameters
+    ]
+    return np.asarray(space.to_coordinates(np.array(guess)))
 
 
 def _gaps(runs: Mapping[str, Recording], system: System) -> list[str]:

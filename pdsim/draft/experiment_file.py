@@ -54,13 +54,22 @@ def _step_reason(c: Choices) -> str:
     error, noise = c.step.error.error, c.step.error.noise
     worst = int(np.argmax(error / noise))
     unit = list(c.noise.values())[worst][1]
-    text = f"Error of one step halved: {error[worst]:.2g} {unit}, noise: {noise[worst]:.2g} {unit}."
+    text = (
+        f"Error of one step halved: {error[worst]:.2g} {unit} over {c.step.frames} frames, all "
+        f"over the limits; noise: {noise[worst]:.2g} {unit}."
+    )
     others = [
-        f"{name} with {count} a frame {ratio:.2g}"
+        f"{name} with {count} a frame "
+        + (f"{ratio:.2g}" if np.isfinite(ratio) else "loses roll-outs")
         for (name, count), ratio in c.step.tried.items()
         if (name, count) != (c.step.integrator, c.step.substeps)
     ]
-    return text + (f" Of others, over the noise: {', '.join(others)}." if others else "")
+    if not others:
+        return text
+    return (
+        f"{text} Of others, over the noise, or over what the first guess misses of a whole "
+        f"stretch: {', '.join(others)}."
+    )
 
 
 def _noise_reason(c: Choices) -> str:

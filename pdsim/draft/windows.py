@@ -22,8 +22,8 @@ from pdsim.trajectories import fitting_count
 
 # Over the noise: error at which a window ends.
 _GROWN = 2.0
-# Frames of a window, at least.
-_LEAST = 3
+# Frames of a window, at least and at most.
+_LEAST, _MOST = 3, 60
 # Places of each stretch at which errors are followed.
 _PLACES = 8
 
@@ -102,6 +102,11 @@ def _root(covariance: np.ndarray) -> np.ndarray:
     return axes * np.sqrt(np.maximum(values, 0.0))
 
 
+def longest(frames: int) -> int:
+    """Frames of the longest window of a stretch that is looked at."""
+    return min(frames // 2, _MOST)
+
+
 def choose_windows(
     simulator: Simulator,
     recordings: Sequence[Recording],
@@ -110,7 +115,7 @@ def choose_windows(
 ) -> Windows:
     """Cut stretches of one length into windows."""
     frames = recordings[0].frames
-    ratios = growth(simulator, recordings, noise, smoothing, min(frames // 2, 60))
+    ratios = growth(simulator, recordings, noise, smoothing, longest(frames))
     above = np.flatnonzero(~(ratios < _GROWN))
     length = max(_LEAST, int(above[0]) + 1 if len(above) else len(ratios))
     count = fitting_count(frames, max(2, round((frames - 1) / length)))

@@ -35,13 +35,15 @@ class Findings(NamedTuple):
         deviations: name of a parameter → deviation that the recordings leave it, were all others
             known and the model exact, in widths of its limits; median over the points.
         open: directions that they leave open, in words.
-        failed: share of the prior's points from which a roll-out is not finite.
+        failed: share of the prior's points where a roll-out is not finite, of a system that can be.
+        none: share of the prior's points where no system can be, as a body lighter than nothing.
     """
 
     step: float
     deviations: Mapping[str, float]
     open: tuple[str, ...]
     failed: float
+    none: float = 0.0
 
     def summary(self) -> list[str]:
         """The step and what is open, a sentence each."""
@@ -49,6 +51,11 @@ class Findings(NamedTuple):
         told += [f"open: {text}" for text in self.open]
         if self.failed:
             told.append(f"of the prior, {100 * self.failed:.2g} % cannot be simulated")
+        if self.none:
+            told.append(
+                f"of the prior, {100 * self.none:.2g} % are no system that can be: left out of "
+                "every posterior, with no harm"
+            )
         return told
 
     def lines(self) -> list[str]:
