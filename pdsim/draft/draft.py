@@ -192,9 +192,7 @@ def _simulator(name: str, limits: Limits) -> Simulator:
 def _guess(limits: Limits, simulator: Simulator) -> np.ndarray:
     """Unit coordinates of the first guess, within the limits, (M,)."""
     space = simulator.space
-    guess = [
-        np.clip(limits.guess[p.name], p.lower, p.upper) for p in space.parameters
-    ]
+    guess = [np.clip(limits.guess[p.name], p.lower, p.upper) for p in space.parameters]
     return np.asarray(space.to_coordinates(np.array(guess)))
 
 

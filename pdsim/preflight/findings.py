@@ -9,21 +9,28 @@ from pdsim.runtime.files import read_text, write_text
 
 
 class Cost(NamedTuple):
-    """Of a run.
+    """Of a run, at most: one that converges ends early.
 
     Attributes:
         rollouts: how many trajectories it simulates.
-        minutes: on one core, without compiling and without slopes.
+        start: processor time to start, to read and to compile [min].
+        work: processor time of all evaluations, with slopes [min].
     """
 
     rollouts: int
-    minutes: float
+    start: float
+    work: float
+
+    @property
+    def minutes(self) -> float:
+        """Processor time, as one core has it to itself [min]."""
+        return self.start + self.work
 
     def line(self, run: str) -> str:
         """For a terminal."""
         return (
-            f"{run}: {self.rollouts:,} roll-outs, {self.minutes:.2g} min at least: slopes and "
-            "compiling come on top"
+            f"{run}: {self.rollouts:,} roll-outs at most, {self.minutes:.2g} min of one core: "
+            f"{self.start:.2g} to start and compile, {self.work:.2g} for the roll-outs and slopes"
         )
 
 

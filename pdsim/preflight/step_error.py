@@ -51,9 +51,7 @@ def step_error(
         points: unit coordinates (point, M).
     """
     fine, coarse = (
-        simulated(
-            simulator._replace(substeps=steps), starts, inputs, frame_time, columns, points
-        )
+        simulated(simulator._replace(substeps=steps), starts, inputs, frame_time, columns, points)
         for steps in (2 * simulator.substeps, simulator.substeps)
     )
     made = np.isfinite(coarse).all(axis=(2, 3))[can_be(simulator, points)]
