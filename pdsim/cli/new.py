@@ -20,6 +20,8 @@ def new(a: argparse.Namespace) -> None:
     """
     output = Path(a.output)
     _check_output(output, overwrite=a.overwrite)
+    for flag, given in (("channel", a.channel), ("input", a.input)):
+        _check_once(flag, [name for name, _ in given])
     device.configure()
     made = draft(
         a.files,
@@ -48,6 +50,12 @@ def new(a: argparse.Namespace) -> None:
         f"{output}\n{lines}\nNext: pdsim fit {output} --budget quick, in minutes; without --budget "
         "quick with more draws, and Markov chains too\n"
     )
+
+
+def _check_once(flag: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise PdsimError(f"--{flag} {name}=…: is given {names.count(name)} times; give it once")
 
 
 def _check_output(path: Path, *, overwrite: bool) -> None:

@@ -122,7 +122,7 @@ def test_errors_of_a_free_mass_grow_as_its_velocity_says():
     run = SimpleNamespace(
         frames=100, frame_time=dt, input=np.zeros((100, 1)), states=np.zeros((100, 2))
     )
-    found = growth(simulator, [run], np.array([1e-3, 1.0]), smoothing, frames)
+    found = growth(simulator, [run], np.array([1e-3, 1.0]), smoothing, frames, np.full(1, 0.5))
     sigma = state_covariance(np.array([[1e-6]]), 50, 100, dt, smoothing)
     t = dt * np.arange(1, frames + 1)
     expected = np.sqrt(sigma[0, 0] + 2 * t * sigma[0, 1] + t**2 * sigma[1, 1]) / 1e-3
