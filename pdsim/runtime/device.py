@@ -88,7 +88,7 @@ def compiled_afresh() -> Iterator[None]:
 
     For those who want to know how long it takes.
     """
-    before = jax.config.jax_enable_compilation_cache
+    before = jax.config.jax_enable_compilation_cache  # type: ignore[attr-defined]
     jax.config.update("jax_enable_compilation_cache", False)
     # Whether there is a cache JAX asks once.
     compilation_cache.reset_cache()

@@ -88,9 +88,9 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
         _flush(path.parent)
     except (OSError, RuntimeError) as error:
         # netCDF4 tells of a full disk by a RuntimeError that does not say so.
-        number = error.errno if isinstance(error, OSError) else None
+        number, name = (error.errno, error.filename) if isinstance(error, OSError) else (None, None)
         # No name can be given in some folders of the system.
-        nowhere = number == errno.ENOENT and str(temporary) == str(error.filename)
+        nowhere = number == errno.ENOENT and name == str(temporary)
         if isinstance(error, OSError) and (number in _IN_THE_WAY or nowhere):
             raise _blocked(path, error) from error
         if number in _FULL or shutil.disk_usage(path.parent).free < _RESERVE:
