@@ -1,5 +1,6 @@
 """From two tables to a file: what is chosen, on motions whose truth is known."""
 
+import re
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -148,9 +149,17 @@ def test_a_draft_of_two_tables_passes_check_and_says_why(folder, capsys):
     assert values["simulator"]["parameters"]["length"]["unit"] == "m"
     assert "# distance between the joints; first guess" in text
     reason = next(line for line in text.splitlines() if "Error of one step halved:" in line)
-    error, noise = (float(part.split(" rad")[0]) for part in reason.split(": ")[1:3])
+    told = " ".join(text[text.index(reason) :].replace("#", " ").split())
+    error, noise = (float(part.split(" rad")[0]) for part in told.split(": ")[1:3])
     assert error < 0.1 * noise
     assert noise == pytest.approx(NOISE, rel=0.2)
+    # What cannot be a pendulum is no matter of the limits; all others can be simulated.
+    assert main(["preflight", str(mine), "--budget", "quick"]) == 0
+    told = capsys.readouterr().out
+    assert "cannot be simulated" not in told
+    assert re.search(
+        r"csvgd_marginal: \d[\d,]* roll-outs at most, \d[\d.]* min of one core: ", told
+    )
 
 
 def test_what_was_not_observed_and_what_is_not_used_is_told(tmp_path, capsys):
