@@ -147,6 +147,7 @@ def text(c: Choices, title: str, folder: Path) -> str:
                     "change, and `pdsim fit` it."
                 ),
                 f"title: {flow(title)}",
+                f"description: {flow(_held(c))}" if c.limits.kept else "",
                 "",
             ]
         )
@@ -250,6 +251,16 @@ def text(c: Choices, title: str, folder: Path) -> str:
             ]
         )
         + "\n"
+    )
+
+
+def _held(c: Choices) -> str:
+    """For the report of a robot: what its numbers are relative to."""
+    names = [target.removeprefix("body/").removeprefix("joint/") for target in c.limits.kept]
+    return (
+        f"Held at the numbers of the robot's file: {', '.join(names)}. What these are wrong by, "
+        "those that are sought make up for: the motion tells them together, and a single mass, "
+        "centre or inertia below is right only as far as these are."
     )
 
 
