@@ -17,13 +17,14 @@ def load(name):
 
 
 def fit(name, experiment, trajectories, run):
-    """Infer, predict and simulate with seed 0: all metrics, and the posterior's log likelihood.
+    """Infer, predict and simulate with seed 0: all metrics, the log likelihood and log noise.
 
     Args:
         experiment: the experiment ``name``, changed.
         trajectories: path of its trajectories.
         run: whose run, ``least_squares_marginal`` say.
     """
+    import numpy as np
     import pandas as pd
 
     from pdsim.config.slices import slice_of
@@ -60,7 +61,9 @@ def fit(name, experiment, trajectories, run):
         )
         values = pd.read_csv(table).set_index("metric")["value"].to_dict()
         likely = read_dataset(files["infer"], "sample_stats")["log_likelihood"].median()
-    return values | {"log_likelihood": float(likely)}
+        noise = read_dataset(files["infer"], "noise")
+        told = {f"log_{name}": float(np.log(x).mean()) for name, x in noise.data_vars.items()}
+    return values | {"log_likelihood": float(likely)} | told
 
 
 def write(name, rows):

@@ -3,7 +3,8 @@
     python benchmarks/process_noise.py   # some minutes
 
 Least squares fits all recordings of a motion at once; at its optimum the smoother tells by how
-much each window starts off where the one before ended. Reads ``results/<experiment>/
+much each window starts off where the one before ended. ``between`` is the deviation over recordings
+of the logarithm of its root mean square. Reads ``results/<experiment>/
 trajectories.nc`` and writes ``results/benchmarks/process_noise.csv``, which was copied to
 ``docs/results``.
 """
@@ -47,9 +48,9 @@ def gaps(name):
             (*starts.shape[:3], simulator.space.dimension),
         ),
         starts,
+        problem.system,
     )
-    ends = jnp.moveaxis(ends, 0, -1)
-    return np.asarray((starts[:, :, 1:] - ends[:, :, :-1])[0] * problem.state_scale)
+    return np.asarray((starts[:, :, 1:] - ends.T[:, :, :-1])[0] * problem.state_scale)
 
 
 def correlations(gaps):
@@ -70,7 +71,11 @@ def main():
         found, states = gaps(name), load(name)[0].system().state
         for number, quantity in enumerate(states):
             one = found[..., number]
-            spread = {"spread": float(np.sqrt((one**2).mean()))}
+            sizes = np.log((one**2).mean(axis=1)) / 2
+            spread = {
+                "spread": float(np.sqrt((one**2).mean())),
+                "between": float(sizes.std(ddof=1)),
+            }
             rows[f"{motion}, {quantity.label}"] = spread | correlations(one)
     write("process_noise", rows)
 

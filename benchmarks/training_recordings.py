@@ -31,7 +31,9 @@ COVERAGE = (
     "prefix_coverage_90_second",
     "prefix_coverage_90_third",
 )
-SCORES = (*COVERAGE, "prefix_coverage_50", "prefix_rmse_median", "prefix_crps", "pareto_k")
+# Means of log q of the rates.
+NOISE = ("log_process_dq0", "log_process_dq1")
+SCORES = (*COVERAGE, "prefix_coverage_50", "prefix_rmse_median", "prefix_crps", "pareto_k", *NOISE)
 
 
 def trial(name, method, trained):
@@ -75,6 +77,7 @@ def summary(trials):
         "prefix_rmse_median": found["prefix_rmse_median"].median(),
         "prefix_crps": found["prefix_crps"].median(),
         "pareto_k": found["pareto_k"].max(),
+        **found[list(NOISE)].std().to_dict(),
     }
 
 

@@ -22,6 +22,7 @@ import xarray as xr
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.marginal import MarginalProblem
 from pdsim.likelihood.marginal_data import marginal_problem
+from pdsim.likelihood.momenta import kick
 from pdsim.likelihood.noise import NoiseModel, channel_noise, noise_model
 from pdsim.likelihood.shooting import ShootingProblem, shooting_problem
 from pdsim.parameters import ParameterSpace
@@ -169,7 +170,8 @@ class Generator:
         """Channels without noise of frames 1, 2, …, (trajectory, frame, channel)."""
         arrays = (np.asarray(x, self.precision) for x in (coordinates, start, pushes))
         frame_time = float(self.template.attrs["frame_time"])
-        shown = _simulate(self.simulator, *arrays, *self._drive, frame_time)
+        kinds = {"frame_time": frame_time, "of_momenta": self.noise.of_momenta}
+        shown = _simulate(self.simulator, *arrays, *self._drive, **kinds)
         shown = np.moveaxis(np.asarray(shown, float), 0, 1)
         return shown.reshape(len(start), -1, shown.shape[-1])
 
@@ -195,9 +197,18 @@ def _state_columns(system: System, *, measured: bool) -> list[int]:
     return [names.index(quantity.name) for quantity in system.state]
 
 
-@partial(jax.jit, static_argnames=("simulator", "frame_time"))
+@partial(jax.jit, static_argnames=("simulator", "frame_time", "of_momenta"))
 def _simulate(
-    simulator: Simulator, coordinates, start, pushes, inputs, active, first_time, frame_time: float
+    simulator: Simulator,
+    coordinates,
+    start,
+    pushes,
+    inputs,
+    active,
+    first_time,
+    *,
+    frame_time: float,
+    of_momenta: bool,
 ) -> jax.Array:
     """Roll out window after window, and push the state at each end.
 
@@ -208,6 +219,7 @@ def _simulate(
         inputs: of each input (window, h, trajectory).
         active: whether a frame is within its recording, (window, h, trajectory).
         first_time: (window,) [s].
+        of_momenta: whether pushes are of momenta where the state has rates.
 
     Returns:
         Channels, (window, trajectory, h, channel).
@@ -218,7 +230,7 @@ def _simulate(
     def window(start, drive):
         inputs, active, first_time, push = drive
 
-        def one(start, inputs, active):
+        def one(start, inputs, active, push):
             channels, end = rollout(
                 system,
                 prepared,
@@ -230,9 +242,10 @@ def _simulate(
                 first_time=first_time,
                 active=active,
             )
-            return jnp.stack(channels, axis=-1), system.pack(end)
+            end = system.pack(end)
+            moved = kick(system, end, prepared) @ push if of_momenta else push
+            return end + moved, jnp.stack(channels, axis=-1)
 
-        shown, end = jax.vmap(one, in_axes=(0, 1, 1))(start, inputs, active)
-        return end + push, shown
+        return jax.vmap(one, in_axes=(0, 1, 1, 0))(start, inputs, active, push)
 
     return jax.lax.scan(window, start, (inputs, active, first_time, pushes))[1]

@@ -34,6 +34,7 @@ def _check_seeds(experiment: "ExperimentConfig") -> None:
 
 def _check_runs(experiment: "ExperimentConfig", system: "System") -> None:
     """Refuse starts beyond the limits, and shooting that the system's states do not allow."""
+    from pdsim.likelihood.momenta import check_momenta
     from pdsim.likelihood.shooting import subtracts
 
     parameters = experiment.simulator.parameters
@@ -43,6 +44,8 @@ def _check_runs(experiment: "ExperimentConfig", system: "System") -> None:
                 f"runs.{i}.shooting: states of {system.name} cannot be subtracted, so its windows "
                 "cannot be linearised; choose single shooting"
             )
+        if run.shooting == "marginal" and experiment.likelihood.marginal.process_of == "momenta":
+            check_momenta(system)
         start = run.settings.get("start")
         for name, value in (start if isinstance(start, dict) else {}).items():
             where = f"runs.{i}.settings.start.{name}"

@@ -26,6 +26,11 @@ class MarginalConfig(Section):
         "start's estimate as its median. log_uniform: every decade alike, which holds it for the "
         "likelier the smaller it is, down to the lower limit",
     )
+    process_of: Literal["states", "momenta"] = Field(
+        "states",
+        description="what process noise is independent in: state variables; or positions and "
+        "momenta, as wrong forces push a mechanism through its mass matrix, if it has one",
+    )
     correlation: tuple[float, float] | None = Field(
         (0.0, 0.95),
         description="limits of the correlation of process noise from window to window: what a "
@@ -61,6 +66,13 @@ class PredictionConfig(Section):
         ge=2,
         description="frames of each held-out recording that are seen; scores count from the next "
         "on. Estimates of start states see half of smoothing.frames around the first",
+    )
+    noise_spread: float = Field(
+        0.5,
+        ge=0,
+        description="standard deviation of the logarithm by which the process noise of a held-out "
+        "recording may differ from what the draws say, of each state variable: what a model misses "
+        "is not the same in another motion",
     )
     samples: int = Field(
         400,

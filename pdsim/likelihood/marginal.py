@@ -8,7 +8,8 @@ A recording is a state-space model. Window w of h frames starts at x_w,
 with σ of each measured channel, q of each state variable, the process noise of a window, and its
 correlation ρ among the parameters. What a model leaves out, friction of another kind or a frame
 that leans, pushes the same way for a while: noise that forgets its sign at every window would make
-parameters too sure and predictions too narrow.
+parameters too sure and predictions too narrow. Noise of momenta acts through the mass matrix
+(``process_of``, ``pdsim.likelihood.momenta``): x_{w+1} = Φ_h(x_w; θ) + K(x_{w+1}; θ) β_w.
 
 Multiple shooting with the Gaussian term of Eq. 5 is this model with q = σ_def and ρ = 0; q → 0 is
 the constrained problem of Eq. 8, Σ → 0 the known start of Sec. III. Channels that were derived from
@@ -30,9 +31,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from pdsim.likelihood.momenta import kicks
 from pdsim.likelihood.motion import Motion
 from pdsim.likelihood.noise import Deviations, NoiseModel
-from pdsim.likelihood.noise_slopes import Adjoint, adjoint
+from pdsim.likelihood.noise_slopes import Adjoint, adjoint, slope_of_kicks
 from pdsim.likelihood.noise_slopes import curvature as noise_curvature
 from pdsim.likelihood.noise_slopes import slope as noise_slope
 from pdsim.likelihood.problem import (
@@ -65,7 +67,7 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
     jax.tree_util.register_dataclass,
     data_fields=[
         "targets", "seen", "counts", "inputs", "first_time", "start", "start_covariance",
-        "guesses", "active", "state_scale",
+        "guesses", "active", "state_scale", "noise_scale",
     ],
     meta_fields=["simulator", "noise", "combination", "frame_time", "iterations"],
 )  # fmt: skip
@@ -83,6 +85,7 @@ class MarginalProblem:
         guesses: (trajectory, window, S) states from which Gauss–Newton steps begin.
         active: (h, trajectory, window) whether a frame is within its recording; None if all are.
         state_scale: (S,) physical size of one scaled unit of state.
+        noise_scale: (S,) that of process noise; another one for momenta.
         simulator: the system and its own parameters.
         noise: which parameters beyond those of the simulator are deviations of noise.
         iterations: Gauss–Newton steps of an evaluation.
@@ -98,6 +101,7 @@ class MarginalProblem:
     guesses: jax.Array
     active: jax.Array | None
     state_scale: jax.Array
+    noise_scale: jax.Array
     simulator: Simulator
     noise: NoiseModel
     combination: str
@@ -174,7 +178,7 @@ class MarginalProblem:
         sensitivity = around.motion.sensitivity(around.precision)
         own = eliminate(around.windows, around.filtered, sensitivity, around.noise.correlation)
         information = jnp.einsum("np,ijnp->pij", around.weights, own)
-        slope = self._slope(around, position)
+        slope = self._slope(around, position) + self._in_kicks(around, position)
         if sum(self.noise.inferred) > 0:
             own_slope, bent = self._in_noise(around, position)
             slope = jnp.concatenate([slope, own_slope], axis=1)
@@ -185,11 +189,11 @@ class MarginalProblem:
         """Return log p (particle,) and its slope (particle, M).
 
         Slopes of the parameters are those of log p(y, x̂), which is stationary in x̂; what they
-        change in log |H| takes second derivatives of the motion and is left out. That of the noise
-        is exact.
+        change in log |H| by second derivatives of the motion is left out. Those of the noise are
+        exact, and so is what parameters change in how it acts.
         """
         around = self._around(position)
-        slope = self._slope(around, position)
+        slope = self._slope(around, position) + self._in_kicks(around, position)
         if sum(self.noise.inferred) > 0:
             slope = jnp.concatenate([slope, self._in_noise(around, position)[0]], axis=1)
         return around.value, slope
@@ -201,7 +205,7 @@ class MarginalProblem:
         """
         starts = self._settle(position)
         noise = self._deviations(position)
-        windows = self._simulate(position, starts).windows(noise.sensor**-2)
+        windows = self._windows(position, starts, noise)
         filtered = self._filtered(noise, starts, windows)
         return jax.tree.map(_particles_first, (starts, filtered))
 
@@ -212,7 +216,7 @@ class MarginalProblem:
 
         def step(_, carry):
             starts, _ = carry
-            windows = self._simulate(position, starts).windows(noise.sensor**-2)
+            windows = self._windows(position, starts, noise)
             filtered = self._filtered(noise, starts, windows)
             moved = starts + smooth(windows, filtered, noise.correlation)[0]
             return moved, self._log_likelihood(noise, filtered)
@@ -230,7 +234,7 @@ class MarginalProblem:
         noise = self._deviations(position)
 
         def step(_, starts):
-            windows = self._simulate(position, starts).windows(noise.sensor**-2)
+            windows = self._windows(position, starts, noise)
             filtered = self._filtered(noise, starts, windows)
             return starts + smooth(windows, filtered, noise.correlation)[0]
 
@@ -241,7 +245,7 @@ class MarginalProblem:
         starts = self._settle(position)
         noise = self._deviations(position)
         motion = self._simulate(position, starts, with_parameters)
-        windows = motion.windows(noise.sensor**-2)
+        windows = motion.windows(noise.sensor**-2, self._kicks(position.parameters))
         filtered = self._filtered(noise, starts, windows)
         smoothed = smooth(windows, filtered, noise.correlation)
         per_trajectory = self._log_likelihood(noise, filtered).T
@@ -255,6 +259,23 @@ class MarginalProblem:
             filtered=filtered,
             adjoint=adjoint(windows, filtered, *smoothed, noise.correlation),
         )
+
+    def _windows(self, position: Position, starts: jax.Array, noise: Deviations) -> Windows:
+        """Windows around their starts, with slopes of the states alone."""
+        kicks = self._kicks(position.parameters)
+        return self._simulate(position, starts).windows(noise.sensor**-2, kicks)
+
+    def _kicks(self, coordinates: jax.Array) -> jax.Array | None:
+        """How process noise moves the states it acts on, as they are guessed; scaled.
+
+        Taken where the states are guessed and not where they are found, it changes with the
+        parameters alone.
+        """
+        if not self.noise.of_momenta:
+            return None
+        own = coordinates[:, : self.simulator.space.dimension]
+        scale = self.noise_scale / self.state_scale[:, None]
+        return scale[..., None, None] * kicks(self.simulator, own, self.guesses[:, 1:])
 
     def _log_likelihood(self, noise: Deviations, filtered: Filtered) -> jax.Array:
         """Log p of each recording, (trajectory, particle)."""
@@ -298,6 +319,16 @@ class MarginalProblem:
         )
         return -pull_back((pull, later))[0].sum(axis=(1, 2))
 
+    def _in_kicks(self, around: "_Around", position: Position) -> jax.Array | float:
+        """What the parameters change in log p by the way that process noise acts, (particle, M)."""
+        if not self.noise.of_momenta:
+            return 0.0
+        own = position.parameters[:, : self.simulator.space.dimension]
+        pull = slope_of_kicks(
+            around.windows, around.filtered, around.adjoint, around.noise.correlation
+        )
+        return -jax.vjp(self._kicks, own)[1](around.weights * pull)[0]
+
     def _in_noise(self, around: "_Around", position: Position) -> tuple[jax.Array, jax.Array]:
         """Slope of log p in the noise's coordinates, (particle, K), and −∂² (particle, K, K)."""
         inferred, noise = self.noise.inferred, around.noise
@@ -337,7 +368,7 @@ class MarginalProblem:
     def _scaled(self, coordinates: jax.Array) -> Deviations:
         """Noise of each particle, (…, particle), that of the process in scaled units."""
         noise = self.noise.deviations(coordinates)
-        noise = noise._replace(process=noise.process / self.state_scale)
+        noise = noise._replace(process=noise.process / self.noise_scale)
         return jax.tree.map(jnp.transpose, noise)
 
     def residuals(

@@ -5,6 +5,7 @@ import numpy as np
 import xarray as xr
 
 from pdsim.likelihood.marginal import MarginalProblem
+from pdsim.likelihood.momenta import sizes
 from pdsim.likelihood.noise import NoiseModel, state_scale
 from pdsim.likelihood.shooting import by_column, guessed_states, subtracts
 from pdsim.runtime.errors import PdsimError
@@ -75,6 +76,8 @@ def windowed_problem(
     within = np.arange(1, observed.shape[1]) < trajectories["length"].values[:, None]
     first = length * np.arange(window_count)
     frame_time = float(trajectories.attrs["frame_time"])
+    scale = state_scale(trajectories)
+    of_momenta = sizes(simulator, trajectories["start"].values) if noise.of_momenta else 1.0
     return MarginalProblem(
         targets=by_column(np.nan_to_num(targets), dtype),
         seen=by_column(seen, dtype),
@@ -87,7 +90,8 @@ def windowed_problem(
         ),
         guesses=jnp.asarray(guessed_states(trajectories, first), dtype),
         active=None if within.all() else jnp.asarray(windows(within, length, window_count, False)),
-        state_scale=jnp.asarray(state_scale(trajectories), dtype),
+        state_scale=jnp.asarray(scale, dtype),
+        noise_scale=jnp.asarray(scale * of_momenta, dtype),
         simulator=simulator,
         noise=noise,
         combination=combination,

@@ -33,7 +33,7 @@ class Motion(NamedTuple):
         products = (own[:, :, :, None] * own[:, :, None]).sum(axis=4)
         return Channels(products[:, :, 0, 0], products[:, :, 1:, 0], products[:, :, 1:, 1:])
 
-    def windows(self, precision: jax.Array) -> Windows:
+    def windows(self, precision: jax.Array, kicks: jax.Array | None) -> Windows:
         """Windows as the filter takes them; ``precision`` is σ⁻², (channel, particle)."""
 
         def weighed(x):
@@ -43,7 +43,7 @@ class Motion(NamedTuple):
 
         squares, slopes, information = (weighed(x) for x in self.channels)
         transitions = self.ends[:, :, -self.gaps.shape[1] :]
-        return Windows(squares, slopes, information, self.gaps, transitions)
+        return Windows(squares, slopes, information, self.gaps, transitions, kicks)
 
     def sensitivity(self, precision: jax.Array) -> Sensitivity:
         """What the parameters' tangents add."""

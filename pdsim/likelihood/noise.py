@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from pdsim.likelihood.config import LikelihoodConfig, MarginalConfig
+from pdsim.likelihood.momenta import check_momenta, quantities, sizes
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.recordings.smoothing import white_noise
 from pdsim.runtime.errors import PdsimError
@@ -81,12 +82,14 @@ class NoiseModel:
         sensor: σ of each of these.
         process: q of each state variable, per window.
         correlation: ρ of the process noise of one window and the next.
+        of_momenta: whether q is of momenta where the state has rates.
     """
 
     channels: tuple[int, ...]
     sensor: tuple[Parameter | float, ...]
     process: tuple[Parameter | float, ...]
     correlation: Parameter | float = 0.0
+    of_momenta: bool = False
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -133,9 +136,12 @@ def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset)
         train: training trajectories.
 
     Raises:
-        PdsimError: nothing was measured.
+        PdsimError: nothing was measured, or the system has no momenta.
     """
     system = simulator.system
+    of_momenta = config.process is not None and config.process_of == "momenta"
+    if of_momenta:
+        check_momenta(system)
     observed = train["observed"].values
     measured = np.isfinite(observed).any(axis=(0, 1)) & ~train["channel_derived"].values
     if not measured.any():
@@ -149,6 +155,8 @@ def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset)
     variances = np.diagonal(train["start_covariance"].values, axis1=1, axis2=2).mean(axis=0)
     least = np.where(variances > 0, _DIGITS, _KNOWN) * state_scale(train)
     start = np.maximum(np.sqrt(variances), least)
+    if of_momenta:
+        start = start * sizes(simulator, train["start"].values)
 
     def entries(kind, quantities, scales, limits, prior):
         if limits is None:
@@ -168,6 +176,7 @@ def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset)
         )
 
     shown = [system.channels[i] for i in channels]
+    pushed = quantities(system) if of_momenta else system.state
     correlation: Parameter | float = 0.0
     if config.process is not None and config.correlation is not None:
         lower, upper = config.correlation
@@ -177,8 +186,9 @@ def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset)
     return NoiseModel(
         channels=tuple(int(i) for i in channels),
         sensor=entries("sensor", shown, found, config.sensor, "log_uniform"),
-        process=entries("process", system.state, start, config.process, config.process_prior),
+        process=entries("process", pushed, start, config.process, config.process_prior),
         correlation=correlation,
+        of_momenta=of_momenta,
     )
 
 

@@ -4,11 +4,11 @@ The filter of ``pdsim.likelihood.smoother`` takes z = (δ, β), of mean z⁻ and
 the windows. With Y = Π[:, δ] after a window, and what its observations say of the filtered mean,
 v = b + A m,
 
-    z = z⁻ − Y (b + A m⁻)      Π = G Π⁻      G = [K 0; −XᵀA 1]      F = [E 1; 0 ρ]
+    z = z⁻ − Y (b + A m⁻)      Π = G Π⁻      G = [C 0; −XᵀA 1]      F = [E K; 0 ρ]
     z⁻ ← F z − (g, 0)          Π⁻ ← F Π Fᵀ + (1 − ρ²) [0 0; 0 Q]
 
 Let ℓ = −log p. Its slope in z is ζ = (λ, μ), which the smoother knows, and in Π it is ½ Σ with
-Σ = Λ − ζζᵀ. From the last window back, with W = A K,
+Σ = Λ − ζζᵀ. From the last window back, with W = A C,
 
     Λ⁻ = [W 0; 0 0] + Gᵀ Λ G           Λ ← Fᵀ Λ⁻ F
 
@@ -22,12 +22,12 @@ A = Σ τ_c A_c; the process as Q = diag Q_s. With Σ' and ζ' before the window
 The second derivative takes one sweep forward: tangents of z⁻ and Π⁻ in every direction i, and from
 each window what is of second order in them, weighed by ζ and Σ. With dA and db of a direction,
 
-    a = db + dA m    e = dm⁻ − dP⁻ v    U = G dΠ⁻[:, δ]    dv = Kᵀ a + W e    dm = K e − P a
+    a = db + dA m    e = dm⁻ − dP⁻ v    U = G dΠ⁻[:, δ]    dv = Cᵀ a + W e    dm = C e − P a
     dz = G dz⁻ − U v − Y a              dΠ = G dΠ⁻ Gᵀ − Y dA Yᵀ
 
     ℓ_ij = e_i·dv_j + a_i·dm_j − ½ tr W dP⁻_i W dP⁻_j − tr Σ U_i W U_jᵀ
          − ½ tr dA_i P dA_j (P − 2 YᵀΣY) − [ζᵀU_i dv_j + ζᵀY dA_i dm_j + (i ↔ j)]
-         + [tr dA_i (½ U_j[δ] − YᵀΣ U_j) Kᵀ + (i ↔ j)]
+         + [tr dA_i (½ U_j[δ] − YᵀΣ U_j) Cᵀ + (i ↔ j)]
 
 and where ρ is i, from the step to the next window, + [μ'·dn_j + tr (Σ' F dΠ_j)_ββ − ρ tr Σ'_ββ dQ_j
 + (i ↔ j)], and tr Σ'_ββ (B − Q) once. Nothing is left out: it is the Hessian.
@@ -83,12 +83,12 @@ def adjoint(
     """
 
     def window(later, one):
-        (_, after, gain, *_), information, arrival = one
+        (_, after, gain, *_), information, (arrival, kick) = one
         closed, weight = _closed(after, gain, information)
         known = after.covariance - _within(_of_state(after), later)
         before = _within(closed, later)
         before = before.at[: len(weight), : len(weight)].add(weight)
-        return _within(_transition(arrival, rho), before), (known, before)
+        return _within(_transition(arrival, kick, rho), before), (known, before)
 
     rows = (filtered, windows.information, windows.arrivals())
     nothing = jnp.zeros_like(filtered.gain[0])
@@ -122,12 +122,28 @@ def slope(
     pushes = _diagonal(found.covariance[:, size:, size:])
     later = 0.5 * pushes[1:].sum(axis=0)
     after = jax.tree.map(lambda x: x[:-1], filtered.after)
-    arrived = jax.vmap(_push_after, in_axes=(0, 0, None))(after, windows.transitions, rho)
+    arrived = _arrived(after, windows, rho)
     shared = (arrived * jnp.swapaxes(found.covariance[1:, :, size:], 1, 2)).sum(axis=(0, 1, 2))
     shared += (found.mean[1:, size:] * after.push).sum(axis=(0, 1))
     shared -= rho * (pushes[1:] * q).sum(axis=(0, 1))
     own = per_channel.sum(axis=0), 0.5 * pushes[0] + (1 - rho**2) * later, shared[None]
     return jnp.concatenate([x[:count] for x, count in zip(own, inferred, strict=True)])
+
+
+def slope_of_kicks(
+    windows: Windows, filtered: Filtered, found: Adjoint, rho: jax.Array
+) -> jax.Array:
+    """∂ℓ/∂K = λ' nᵀ + (Σ' F Π)[δ, β], (window − 1, S, S).
+
+    Args:
+        found: what ``adjoint`` returned.
+    """
+    size = found.state.shape[1]
+    after = jax.tree.map(lambda x: x[:-1], filtered.after)
+    arrived = _arrived(after, windows, rho)
+    by_mean = found.mean[1:, :size, None] * after.push[:, None]
+    covariance = found.covariance[1:, :size]
+    return by_mean + (covariance[:, :, None] * arrived[:, None]).sum(axis=3)
 
 
 def curvature(
@@ -157,10 +173,11 @@ def curvature(
 
     def window(carry, one):
         mean, covariance, total = carry
-        (_, after, gain, *_), own, information, transition, (_, slopes, changes), later = one
+        (_, after, gain, *_), own, information, (transition, kick), channel, later = one
+        _, slopes, changes = channel
         slopes, changes = slopes[:sensors], changes[:sensors]
         closed, weight = _closed(after, gain, information)
-        forward, first = _transition(transition, rho), _of_state(after)
+        forward, first = _transition(transition, kick, rho), _of_state(after)
         zeta = applied(transposed(forward), later[0])
         sigma = _within(forward, later[1])
         residual = own + applied(information, after.mean)
@@ -204,7 +221,7 @@ def curvature(
         covariance -= padded(_right(_left(reach, changes), transposed(reach)))
         covariance += (1 - rho**2) * fresh
         if correlations > 0:
-            arrived = _push_after(after, transition, rho)
+            arrived = _push_after(after, transition, kick, rho)
             arrived = jnp.concatenate([jnp.zeros_like(arrived), arrived])
             mean = mean.at[-1, size:].add(after.push)
             covariance = covariance.at[-1].add(arrived + transposed(arrived))
@@ -212,8 +229,9 @@ def curvature(
         return (mean, covariance, total + cross), None
 
     later = [jnp.concatenate([x[1:], jnp.zeros_like(x[:1])]) for x in found[2:]]
-    transitions = windows.closed().transitions
-    rows = (filtered, windows.slopes, windows.information, transitions, channels, later)
+    closed = windows.closed()
+    onward = closed.transitions, closed.kicks
+    rows = (filtered, windows.slopes, windows.information, onward, channels, later)
     start = (
         jnp.zeros((count, 2 * size, *batch), dtype),
         fresh,
@@ -235,10 +253,11 @@ def _closed(after: Moments, gain: jax.Array, information: jax.Array) -> tuple[ja
     return _blocks(gain, jnp.zeros_like(gain), pull, one), product(information, gain)
 
 
-def _transition(transition: jax.Array, rho: jax.Array) -> jax.Array:
+def _transition(transition: jax.Array, kick: jax.Array | None, rho: jax.Array) -> jax.Array:
     """F of a window."""
     one = diagonal(jnp.ones_like(transition[0]))
-    return _blocks(transition, one, jnp.zeros_like(one), rho * one)
+    kick = one if kick is None else kick
+    return _blocks(transition, kick, jnp.zeros_like(one), rho * one)
 
 
 def _of_state(after: Moments) -> jax.Array:
@@ -246,10 +265,19 @@ def _of_state(after: Moments) -> jax.Array:
     return jnp.concatenate([after.covariance, transposed(after.crossed)])
 
 
-def _push_after(after: Moments, transition: jax.Array, rho: jax.Array) -> jax.Array:
+def _push_after(
+    after: Moments, transition: jax.Array, kick: jax.Array | None, rho: jax.Array
+) -> jax.Array:
     """Covariance of β with what the next window starts from, (Π Fᵀ)[β], (S, 2S)."""
-    crossed = product(transposed(after.crossed), transposed(transition)) + after.pushed
+    kicked = after.pushed if kick is None else product(after.pushed, transposed(kick))
+    crossed = product(transposed(after.crossed), transposed(transition)) + kicked
     return jnp.concatenate([crossed, rho * after.pushed], axis=1)
+
+
+def _arrived(after: Moments, windows: Windows, rho: jax.Array) -> jax.Array:
+    """``_push_after`` of all windows but the last, whose moments are ``after``."""
+    batched = jax.vmap(_push_after, in_axes=(0, 0, 0, None))
+    return batched(after, windows.transitions, windows.kicks, rho)
 
 
 def _within(a: jax.Array, x: jax.Array) -> jax.Array:

@@ -7,8 +7,11 @@ shooting (``pdsim.likelihood.marginal``) gives the state at the last window star
 
 to first order around the most likely states. One state is drawn from it and rolled out to the end
 of the recording, with process noise N(0, diag q²) after every window of h frames, where training
-had it, and sensor noise N(0, diag σ²) on what is observed. Over many draws this is the predictive
-distribution p(y_{≥P} | y_{<P}, training recordings).
+had it and in what it was of, and sensor noise N(0, diag σ²) on what is observed. Over many draws
+this is the predictive distribution p(y_{≥P} | y_{<P}, training recordings).
+
+What a model misses is not the same in every motion. The q of a held-out recording is that of the
+draw times exp(s N(0, 1)) for each state variable and recording, with s the ``spread``.
 """
 
 from collections.abc import Collection
@@ -23,6 +26,7 @@ import xarray as xr
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.marginal import MarginalProblem
 from pdsim.likelihood.marginal_data import windowed_problem
+from pdsim.likelihood.momenta import kick
 from pdsim.likelihood.noise import noise_model
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import by_column
@@ -110,11 +114,12 @@ def prefix_of(
     return Prefix(problem, test, frames, length)
 
 
-def predict(prefix: Prefix, physical: np.ndarray, *, seed: int) -> Predictions:
+def predict(prefix: Prefix, physical: np.ndarray, *, seed: int, spread: float) -> Predictions:
     """Predict every held-out recording with every draw.
 
     Args:
         physical: (draw, M) values of all parameters of ``prefix.problem.space``, noise included.
+        spread: deviation of log q between recordings.
         seed: of all random numbers. Those of a draw and a recording depend on their numbers alone,
             not on how many others there are.
     """
@@ -137,7 +142,9 @@ def predict(prefix: Prefix, physical: np.ndarray, *, seed: int) -> Predictions:
     for begin in range(0, len(coordinates), chunk):
         # The last chunk is filled up with copies: one shape is one compiled program.
         number = np.minimum(np.arange(begin, begin + chunk), len(coordinates) - 1)
-        found = _predict(problem, course, coordinates[number], number, key, prefix.length)
+        found = _predict(
+            problem, course, coordinates[number], number, key, spread, length=prefix.length
+        )
         kept = slice(prefix.frames - 1 - first, total - 1 - first)
         parts.append([np.asarray(x[: len(coordinates) - begin, :, kept]) for x in found])
     channels, observations = (np.concatenate(x) for x in zip(*parts, strict=True))
@@ -158,7 +165,9 @@ class _Course(NamedTuple):
 
 
 @partial(jax.jit, static_argnames="length")
-def _predict(problem: MarginalProblem, course: _Course, coordinates, numbers, key, length: int):
+def _predict(
+    problem: MarginalProblem, course: _Course, coordinates, numbers, key, spread, *, length: int
+):
     """Channels and observations of some draws, (draw, trajectory, frame, …) from frame s + 1 on."""
     system, space, substeps = problem.simulator
     nothing = jnp.zeros((len(coordinates), *problem.start_shooting().shape), coordinates.dtype)
@@ -174,17 +183,19 @@ def _predict(problem: MarginalProblem, course: _Course, coordinates, numbers, ke
     root = vectors * jnp.sqrt(jnp.maximum(values, 0.0))[..., None, :]
     noise = problem.noise.deviations(coordinates[:, space.dimension :])
     count, dtype = len(course.first_time), coordinates.dtype
-    # Random numbers of the start with its β, the process and the sensors.
+    # Random numbers of the start with its β, the process, the sensors and the recording's own q.
     states, seen = starts.shape[-1], noise.sensor.shape[-1]
-    sizes = (2 * states, count * states, count * length * seen)
-    scale = jnp.tile(problem.state_scale, 2)
+    sizes = (2 * states, count * states, count * length * seen, states)
+    ends = np.cumsum(sizes)
+    scale = jnp.concatenate([problem.state_scale, problem.noise_scale])
 
     def one(coordinates, noise, number, mean, root, trajectory, inputs, active):
         own = jax.random.fold_in(jax.random.fold_in(key, trajectory), number)
         # All at once: XLA takes a second to compile each call.
         normal = jax.random.normal(own, (sum(sizes),), dtype)
         start = (mean + root @ normal[: sizes[0]]) * scale
-        fresh = noise.process * normal[sizes[0] : -sizes[2]].reshape(count, states)
+        process = noise.process * jnp.exp(spread * normal[ends[2] :])
+        fresh = process * normal[ends[0] : ends[1]].reshape(count, states)
         fresh = jnp.sqrt(1 - noise.correlation**2) * fresh
         prepared = system.prepare(space.system_parameters(coordinates[: space.dimension]))
 
@@ -201,14 +212,16 @@ def _predict(problem: MarginalProblem, course: _Course, coordinates, numbers, ke
                 first_time=first_time,
                 active=active,
             )
-            carry = (system.pack(end) + push, noise.correlation * push + fresh)
+            end = system.pack(end)
+            moved = kick(system, end, prepared) @ push if problem.noise.of_momenta else push
+            carry = (end + moved, noise.correlation * push + fresh)
             return carry, jnp.stack(channels, axis=-1)
 
         turns = (tuple(x.T for x in inputs), active.T, course.first_time, fresh)
         _, channels = jax.lax.scan(window, (start[:states], start[states:]), turns)
         channels = channels.reshape(-1, channels.shape[-1])
         measured = channels[:, jnp.array(problem.noise.channels)]
-        return channels, measured + noise.sensor * normal[-sizes[2] :].reshape(measured.shape)
+        return channels, measured + noise.sensor * normal[ends[1] : ends[2]].reshape(measured.shape)
 
     recordings = jax.vmap(one, in_axes=(None, None, None, 0, 0, 0, 1, 1))
     draws = jax.vmap(recordings, in_axes=(0, 0, 0, 0, 0, None, None, None))

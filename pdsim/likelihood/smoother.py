@@ -3,19 +3,20 @@
 Window w starts at x_w. Around a guess x̄_w, with δ_w = x_w − x̄_w, its residuals (roll-out minus
 recording, over the noise) are r_w + R_w δ_w, and it ends at e_w + E_w δ_w, so that
 
-    δ_0 ~ N(m_0, P_0)    δ_{w+1} = −g_w + E_w δ_w + β_w          g_w = x̄_{w+1} − e_w
+    δ_0 ~ N(m_0, P_0)    δ_{w+1} = −g_w + E_w δ_w + K_w β_w      g_w = x̄_{w+1} − e_w
     β_0 ~ N(0, Q)        β_{w+1} = ρ β_w + √(1 − ρ²) N(0, Q)
 
-What the observations of a window say of its start is A_w = R_wᵀR_w and b_w = R_wᵀr_w alone. With
-P, X and B the covariances of δ, of δ and β, and of β, the observations change
+K_w is 1 unless ``Windows`` has ``kicks``. What the observations of a window say of its start is
+A_w = R_wᵀR_w and b_w = R_wᵀr_w alone. With P, X and B the covariances of δ, of δ and β, and of β,
+the observations change
 
-    K = (1 + P⁻A)⁻¹    P = K P⁻    X = K X⁻    B = B⁻ − X⁻ᵀA X    d = b + A m⁻
+    C = (1 + P⁻A)⁻¹    P = C P⁻    X = C X⁻    B = B⁻ − X⁻ᵀA X    d = b + A m⁻
     m = m⁻ − P d       n = n⁻ − Xᵀd                              (the means of δ and of β)
 
 and the step to the next window
 
-    m⁻ ← −g + E m + n    P⁻ ← E P Eᵀ + E X + Xᵀ Eᵀ + B
-    n⁻ ← ρ n             X⁻ ← ρ (E X + B)              B⁻ ← ρ² B + (1 − ρ²) Q
+    m⁻ ← −g + E m + K n    P⁻ ← E P Eᵀ + E X Kᵀ + K Xᵀ Eᵀ + K B Kᵀ
+    n⁻ ← ρ n               X⁻ ← ρ (E X + K B)          B⁻ ← ρ² B + (1 − ρ²) Q
 
 −log p gains ½ log |1 + P⁻A| + ½ (r + R m⁻)ᵀ(1 − R P Rᵀ)(r + R m⁻) from each window (Särkkä,
 Bayesian Filtering and Smoothing, 2013, ch. 4 and 8, in the form that takes a window's observations
@@ -52,6 +53,7 @@ class Windows(NamedTuple):
         information: A, (window, S, S).
         gaps: g, (window − 1, S).
         transitions: E, (window − 1, S, S).
+        kicks: K, (window − 1, S, S); None: they are 1.
     """
 
     squares: jax.Array
@@ -59,17 +61,22 @@ class Windows(NamedTuple):
     information: jax.Array
     gaps: jax.Array
     transitions: jax.Array
+    kicks: jax.Array | None = None
 
     def closed(self) -> "Windows":
         """With a gap and a transition behind the last window too, whose end is nobody's start."""
+        nothing = jnp.zeros_like(self.information[:1])
         return self._replace(
             gaps=jnp.concatenate([self.gaps, jnp.zeros_like(self.slopes[:1])]),
-            transitions=jnp.concatenate([self.transitions, jnp.zeros_like(self.information[:1])]),
+            transitions=jnp.concatenate([self.transitions, nothing]),
+            kicks=None if self.kicks is None else jnp.concatenate([self.kicks, nothing]),
         )
 
-    def arrivals(self) -> jax.Array:
-        """Transitions to windows, (window, S, S): to the first there is none."""
-        return jnp.concatenate([jnp.zeros_like(self.information[:1]), self.transitions])
+    def arrivals(self) -> tuple[jax.Array, jax.Array | None]:
+        """Transitions to windows and their kicks, (window, S, S): to the first there is none."""
+        nothing = jnp.zeros_like(self.information[:1])
+        kicks = None if self.kicks is None else jnp.concatenate([nothing, self.kicks])
+        return jnp.concatenate([nothing, self.transitions]), kicks
 
 
 class Moments(NamedTuple):
@@ -92,7 +99,7 @@ class Filtered(NamedTuple):
 
     Attributes:
         before, after: moments given the earlier observations, and given the window's own too.
-        gain: K, (window, S, S).
+        gain: C, (window, S, S).
         misfit: share of −2 log p that the residuals make, (window,).
         log_determinant: log |1 + P⁻A|, (window,).
     """
@@ -118,7 +125,7 @@ def run_filter(
     first = Moments(mean, jnp.zeros_like(mean), covariance, jnp.zeros_like(covariance), q)
 
     def window(before, row):
-        squares, slope, information, gap, transition = row
+        squares, slope, information, gap, transition, kick = row
         pulled = slope + applied(information, before.mean)
         gain, log_determinant = inverse_and_log_determinant(
             one + product(before.covariance, information)
@@ -139,12 +146,16 @@ def run_filter(
         lost = _ROUNDING * jnp.finfo(found.dtype).eps * found
         misfit = jnp.where((lost < 1) | (misfit > lost), misfit, jnp.nan)
         moved = product(transition, crossed)
+        mean, push, across, covariance = after.push, after.pushed, moved, after.pushed
+        if kick is not None:
+            mean, push = applied(kick, mean), product(kick, push)
+            across, covariance = product(moved, transposed(kick)), product(push, transposed(kick))
         following = Moments(
-            applied(transition, after.mean) + after.push - gap,
+            applied(transition, after.mean) + mean - gap,
             rho * after.push,
             product(product(transition, updated), transposed(transition))
-            + (moved + transposed(moved) + after.pushed),
-            rho * (moved + after.pushed),
+            + (across + transposed(across) + covariance),
+            rho * (moved + push),
             rho**2 * after.pushed + (1 - rho**2) * q,
         )
         return following, Filtered(before, after, gain, misfit, log_determinant)
@@ -159,20 +170,21 @@ def smooth(windows: Windows, filtered: Filtered, rho: jax.Array) -> tuple[jax.Ar
     Modified Bryson and Frazier's form, which inverts no covariance. What later windows say is λ of
     δ and μ of β; from the last window back,
 
-        δ̂ = m − P λ − X μ    λ⁻ = Kᵀ(d + λ − A X⁻ μ)    λ ← Eᵀ λ⁻    μ ← λ⁻ + ρ μ
+        δ̂ = m − P λ − X μ    λ⁻ = Cᵀ(d + λ − A X⁻ μ)    λ ← Eᵀ λ⁻    μ ← Kᵀ λ⁻ + ρ μ
 
     The pulls are (λ⁻, μ), (window, 2S): the slope of −log p(y, δ̂) in the means before the window,
     and λ⁻ thereby in the end of the one before.
     """
 
     def window(pull, one):
-        (before, after, gain, *_), slope, information, transition = one
+        (before, after, gain, *_), slope, information, (transition, kick) = one
         later, push = pull
         smoothed = after.mean - applied(after.covariance, later) - applied(after.crossed, push)
         right = slope + later
         right += applied(information, before.mean - applied(before.crossed, push))
         earlier = applied(transposed(gain), right)
-        following = applied(transposed(transition), earlier), earlier + rho * push
+        kicked = earlier if kick is None else applied(transposed(kick), earlier)
+        following = applied(transposed(transition), earlier), kicked + rho * push
         return following, (smoothed, jnp.concatenate([earlier, push]))
 
     rows = (filtered, windows.slopes, windows.information, windows.arrivals())
@@ -210,7 +222,7 @@ def eliminate(
     """
 
     def window(carry, one):
-        after, information, transition, own = one
+        after, information, transition, kick, own = one
         moved, pushed, total = carry
         felt = product(information, moved)
         crossed = own.mixed + felt
@@ -219,15 +231,17 @@ def eliminate(
         curvature = own.information + both + transposed(both) + product(transposed(moved), felt)
         total += curvature - product(transposed(crossed), kept)
         pushed = pushed - product(transposed(after.crossed), crossed)
-        moved = product(transition, moved - kept) + pushed + own.ends
+        kicked = pushed if kick is None else product(kick, pushed)
+        moved = product(transition, moved - kept) + kicked + own.ends
         return (moved, rho * pushed, total), None
 
-    transitions = windows.closed().transitions
+    closed = windows.closed()
     nothing = jnp.zeros_like(sensitivity.mixed[0])
     rows = (
         filtered.after,
         windows.information,
-        transitions,
+        closed.transitions,
+        closed.kicks,
         sensitivity._replace(ends=jnp.concatenate([sensitivity.ends, nothing[None]])),
     )
     start = (nothing, nothing, jnp.zeros_like(sensitivity.information[0]))

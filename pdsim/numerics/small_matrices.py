@@ -8,6 +8,7 @@ share: two such calls at a time stop a process on two cores for ever.
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
 def product(a: jax.Array, b: jax.Array) -> jax.Array:
@@ -32,6 +33,18 @@ def transposed(a: jax.Array) -> jax.Array:
 def diagonal(x: jax.Array) -> jax.Array:
     """diag x of (n, *batch)."""
     return jnp.where(_identity(len(x), x), x[None], 0)
+
+
+def inverse_of_positive(matrix):
+    """Inverse of a symmetric positive matrix (n, n): Gauss and Jordan, without pivoting."""
+    n = len(matrix)
+    for k in range(n):
+        here = np.arange(n) == k
+        pivot = 1.0 / matrix[k, k]
+        row, column = matrix[k] * pivot, matrix[:, k]
+        rest = jnp.where(here, -(column * pivot)[:, None], matrix - column[:, None] * row)
+        matrix = jnp.where(here[:, None], jnp.where(here, pivot, row), rest)
+    return matrix
 
 
 def inverse_and_log_determinant(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:

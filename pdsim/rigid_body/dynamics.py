@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pdsim.numerics.small_matrices import inverse_of_positive
 from pdsim.rigid_body.kinematics import Placed, cross_motion, place
 from pdsim.rigid_body.links import Links
 from pdsim.rigid_body.model import Model
@@ -132,18 +133,6 @@ def mass_matrix(model: Model, links: Links, q):
     return below + below.T + jnp.diag(jnp.diagonal(product) + links["velocity/armature"])
 
 
-def _inverse(matrix):
-    """Inverse of a symmetric positive matrix (n, n) by Gauss and Jordan, without pivoting."""
-    n = len(matrix)
-    for k in range(n):
-        here = np.arange(n) == k
-        pivot = 1.0 / matrix[k, k]
-        row, column = matrix[k] * pivot, matrix[:, k]
-        rest = jnp.where(here, -(column * pivot)[:, None], matrix - column[:, None] * row)
-        matrix = jnp.where(here[:, None], jnp.where(here, pivot, row), rest)
-    return matrix
-
-
 def forward_dynamics(model: Model, links: Links, q, v, forces, extra=None):
     """Accelerations a of (M + diag(extra)) a + c = forces, (V,).
 
@@ -159,7 +148,7 @@ def forward_dynamics(model: Model, links: Links, q, v, forces, extra=None):
 
 def _accelerations(model: Model):
     def inverse(links, extra, q):
-        return _inverse(mass_matrix(model, links, q) + jnp.diag(extra))
+        return inverse_of_positive(mass_matrix(model, links, q) + jnp.diag(extra))
 
     @jax.custom_jvp
     def accelerations(links, extra, q, v, forces):

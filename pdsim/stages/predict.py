@@ -34,7 +34,9 @@ def predict(options: Predict, *, seed: int, trajectories: str, posterior: str, o
     ]
     values = np.stack(columns, axis=1)
     repeats = -(-options.prediction.samples // len(values))
-    found = predict_from(prefix, np.tile(values, (repeats, 1)), seed=seed)
+    found = predict_from(
+        prefix, np.tile(values, (repeats, 1)), seed=seed, spread=options.prediction.noise_spread
+    )
     test = prefix.trajectories
     dims = ("trajectory", "draw", "time")
     result = xr.Dataset(

@@ -29,7 +29,7 @@ from pydantic import Field
 
 from pdsim.config.messages import close_name
 from pdsim.config.section import Section
-from pdsim.rigid_body.dynamics import forward_dynamics
+from pdsim.rigid_body.dynamics import forward_dynamics, mass_matrix
 from pdsim.rigid_body.forces import passive, resistance, scalar_positions
 from pdsim.rigid_body.inertia import consistent, from_cholesky, to_cholesky
 from pdsim.rigid_body.kinematics import Placed, place
@@ -278,6 +278,10 @@ class Articulated(ContinuousSystem):
         q, v = state
         q = normalised(self.model, q)
         return rates(self.model, q, v), self._accelerations(prepared, q, v, input)
+
+    def mass_matrix(self, vector, prepared):
+        q, _ = self.unpack(vector)
+        return mass_matrix(self.model, prepared, q)
 
     def step(self, state, input, time, prepared, dt):
         """A step; semi-implicit Euler's is the system's own where there are quaternions."""

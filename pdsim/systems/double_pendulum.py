@@ -32,6 +32,7 @@ from pdsim.systems.pendulum_motion import (
     Coefficients,
     Motors,
     accelerations,
+    mass_matrix,
     plain_accelerations,
 )
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
@@ -249,6 +250,9 @@ class DoublePendulum(ContinuousSystem):
         del time
         form = accelerations if self.written_adjoint else plain_accelerations
         return (*state[2:], *form(state, input, prepared))
+
+    def mass_matrix(self, vector, prepared):
+        return mass_matrix(vector[1], prepared)
 
     def single(self):
         if self.options.parameters != "base":

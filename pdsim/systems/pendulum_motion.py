@@ -82,6 +82,13 @@ def _inertia_coupling(k: Coefficients, C):
     return C if k.motors is None else C - k.motors.R2
 
 
+def mass_matrix(w, k: Coefficients):
+    """Of the joints' rates at q1 = w, (2, 2) [kg m²]."""
+    C = _inertia_coupling(k, _coupling(k, jnp.sin(w), jnp.cos(w))[0])
+    both = C + k.J2
+    return jnp.array([[k.J1 + C + both, both], [both, k.J2]])
+
+
 def _driven(m: Motors, va, vw, torque):
     """Torques of the motors less dry friction, (joint 1, joint 2)."""
     return (

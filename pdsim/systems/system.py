@@ -144,6 +144,13 @@ class System:
         """
         return a - b
 
+    def mass_matrix(self, vector: jax.Array, prepared: Any) -> jax.Array:
+        """M (V, V) at a state vector whose last V entries are rates v, so that M v are momenta.
+
+        Of a mechanism; other systems leave it out.
+        """
+        raise NotImplementedError
+
     def combinations(self, parameters: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
         """What the motion can determine, name → (value, unit), where the system knows it.
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pdsim.likelihood.noise_slopes import Channels, adjoint, curvature, slope
+from pdsim.likelihood.noise_slopes import Channels, adjoint, curvature, slope, slope_of_kicks
 from pdsim.likelihood.smoother import Windows, log_likelihood, run_filter, smooth
 
 COUNT, FRAMES, STATES, CHANNELS = 5, 6, 3, 2
@@ -27,26 +27,30 @@ def recording(seed):
     return channels, gaps, jnp.array(0.5 * random.normal(size=(COUNT - 1, STATES, STATES)))
 
 
-def filtered(variances, channels, gaps, transitions, start):
+def filtered(variances, channels, gaps, transitions, start, kicks=None):
     tau, q, rho = variances[:CHANNELS], variances[CHANNELS:-1], variances[-1]
-    windows = Windows(*(jnp.einsum("c,wc...->w...", tau, x) for x in channels), gaps, transitions)
+    windows = Windows(
+        *(jnp.einsum("c,wc...->w...", tau, x) for x in channels), gaps, transitions, kicks
+    )
     mean = jnp.arange(STATES) / 10
     return windows, run_filter(windows, mean, start * jnp.eye(STATES), jnp.diag(q), rho)
 
 
+@pytest.mark.parametrize("kicked", [False, True])
 @pytest.mark.parametrize("start", [2.0, 0.0])
 @pytest.mark.parametrize(
     "inferred", [(CHANNELS, STATES, 1), (CHANNELS, 0, 0), (0, STATES, 1), (0, STATES, 0)]
 )
-def test_slope_and_curvature_are_those_of_the_filter(inferred, start):
+def test_slope_and_curvature_are_those_of_the_filter(inferred, start, kicked):
     data = recording(0)
+    kicks = recording(1)[2] if kicked else None
 
     def loss(variances):
-        return -log_likelihood(filtered(variances, *data, start)[1])
+        return -log_likelihood(filtered(variances, *data, start, kicks)[1])
 
     @jax.jit
     def written(variances):
-        windows, found = filtered(variances, *data, start)
+        windows, found = filtered(variances, *data, start, kicks)
         rho = variances[-1]
         swept = adjoint(windows, found, *smooth(windows, found, rho), rho)
         given = (data[0], windows, found, swept, variances[CHANNELS:-1], rho, inferred)
@@ -58,3 +62,16 @@ def test_slope_and_curvature_are_those_of_the_filter(inferred, start):
     np.testing.assert_allclose(gradient, jax.jit(jax.grad(loss))(VARIANCES)[kept], rtol=1e-9)
     expected = jax.jit(jax.hessian(loss))(VARIANCES)[np.ix_(kept, kept)]
     np.testing.assert_allclose(bent, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_slope_in_the_kicks_is_that_of_the_filter():
+    data, kicks = recording(0), recording(1)[2]
+
+    def loss(kicks):
+        return -log_likelihood(filtered(VARIANCES, *data, 2.0, kicks)[1])
+
+    windows, found = filtered(VARIANCES, *data, 2.0, kicks)
+    rho = VARIANCES[-1]
+    swept = adjoint(windows, found, *smooth(windows, found, rho), rho)
+    written = slope_of_kicks(windows, found, swept, rho)
+    np.testing.assert_allclose(written, jax.jit(jax.grad(loss))(kicks), rtol=1e-9, atol=1e-12)

@@ -71,10 +71,11 @@ def data(trajectories_of):
     return made
 
 
-def predicted(data, *, sigma=SIGMA, q=Q, draws=DRAWS, seed=0, prefix=PREFIX):
+def predicted(data, *, sigma=SIGMA, q=Q, draws=DRAWS, seed=0, prefix=PREFIX, spread=0.0):
     chosen = prefix_of(SIMULATOR, LIKELIHOOD, data, frames=prefix, inferred=NAMES)
     assert chosen.problem.space.names == ("stiffness", *NAMES)
-    return predict(chosen, np.tile([STIFFNESS, sigma, *q, RHO], (draws, 1)), seed=seed)
+    values = np.tile([STIFFNESS, sigma, *q, RHO], (draws, 1))
+    return predict(chosen, values, seed=seed, spread=spread)
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +150,16 @@ def test_the_band_covers_its_level_and_one_of_half_the_noise_does_not(data, foun
     assert band_coverage(seen, narrow.observations, 0.9).value < 0.9 - 5 * deviation
 
 
+def test_another_recording_may_have_more_process_noise_or_less(data):
+    """What a spread s adds is (e^{s z} − 1) times the noise, of variance e^{2s²} − 2 e^{s²/2} + 1."""
+    one = data.isel(trajectory=[0, 1])
+    plain = predicted(one, draws=4000).channels
+    added = {s: predicted(one, draws=4000, spread=s).channels - plain for s in (0.3, 0.6)}
+    assert np.abs(added[0.6][:, :, -1]).min() > 0
+    large, small = (added[s][0, :, -10:].var(axis=0) for s in (0.6, 0.3))
+    np.testing.assert_allclose(large / small, 0.6604 / 0.1052, rtol=0.15)
+
+
 def test_a_draw_s_prediction_depends_on_the_seed_and_not_on_the_other_draws(data):
     few = data.isel(trajectory=[0, 1, 4])
     found, fewer = predicted(few, draws=6), predicted(few, draws=3)
@@ -190,4 +201,6 @@ def test_draws_without_noise_take_the_noise_found_and_no_process(data):
     assert sigma == pytest.approx(SIGMA, rel=0.35)
     assert chosen.problem.noise.process == (0.0, 0.0)
     assert chosen.problem.iterations == 2
-    assert np.isfinite(predict(chosen, np.full((3, 1), STIFFNESS), seed=0).observations).all()
+    assert np.isfinite(
+        predict(chosen, np.full((3, 1), STIFFNESS), seed=0, spread=0.5).observations
+    ).all()
