@@ -109,7 +109,7 @@ def test_the_report_tells_what_was_known_before_it_ran(held_out, written):
     assert "3 times the sensors' noise : the error of the step passes for something" in text
     assert f"were the model exact: {open_text}" in text
     assert "25 % cannot be simulated" in text
-    assert "50 % of it are no system that can be" in text
+    assert "50 % of the prior's box are no system that can be" in text
     text = written(held_out, preflight=Preflight(None, "no position was measured", {}))
     assert "Nothing could be told: no position was measured." in text
 
