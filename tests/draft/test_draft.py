@@ -14,6 +14,7 @@ from pdsim.draft.entries import told_apart
 from pdsim.draft.limits import of_double_pendulum
 from pdsim.draft.matching import motion_of
 from pdsim.draft.robot_limits import _beyond, _inertias
+from pdsim.draft.step import choose_step
 from pdsim.draft.stretches import choose_stretches, positions_of, slowest_period
 from pdsim.draft.windows import growth
 from pdsim.recordings.smoothing import Smoothing, state_covariance
@@ -176,3 +177,28 @@ def test_what_was_not_observed_and_what_is_not_used_is_told(tmp_path, capsys):
     assert "not observed: 20 of 300 frames of a (6.7 %), the first after 0.495 s" in told
     assert "from a and b: " in told
     assert "; c is not used" in told
+
+
+@pytest.mark.parametrize(("noise", "integrator"), [(0.1, "semi_implicit_euler"), (1e-6, "rk4")])
+def test_the_cheapest_step_that_errs_less_than_the_sensors_is_taken(noise, integrator):
+    """A mass on a spring, exactly recorded; the guess is right, so the noise is all that is missed."""
+    simulator = build_simulator(
+        SimulatorConfig.model_validate(
+            {
+                "system": "oscillator",
+                "parameters": {"stiffness": {"lower": 20.0, "upper": 30.0, "unit": "N/m"}},
+                "fixed": {"damping": 0.0, "mass": 1.0},
+            }
+        )
+    )
+    dt = 0.01
+    time = dt * np.arange(200)
+    states = np.stack([0.1 * np.cos(5 * time), -0.5 * np.sin(5 * time)], axis=1)
+    run = SimpleNamespace(
+        frames=200, frame_time=dt, input=np.zeros((200, 1)), states=states, observed=states
+    )
+    chosen = choose_step(simulator, [run], np.array([noise, np.nan]), np.array([0.5]), 60)
+    assert chosen.integrator == integrator
+    assert chosen.frames == 60
+    assert chosen.error.ratio < 0.1
+    assert chosen.tried[integrator, chosen.substeps] < 0.1
