@@ -24,6 +24,7 @@ def fit(name, experiment, trajectories, run):
         trajectories: path of its trajectories.
         run: whose run, ``least_squares_marginal`` say.
     """
+    import jax
     import numpy as np
     import pandas as pd
 
@@ -63,6 +64,8 @@ def fit(name, experiment, trajectories, run):
         likely = read_dataset(files["infer"], "sample_stats")["log_likelihood"].median()
         noise = read_dataset(files["infer"], "noise")
         told = {f"log_{name}": float(np.log(x).mean()) for name, x in noise.data_vars.items()}
+    # Programs of many fits would need more memory maps than Linux gives a process.
+    jax.clear_caches()
     return values | {"log_likelihood": float(likely)} | told
 
 

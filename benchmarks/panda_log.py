@@ -12,6 +12,9 @@ panda_log`` writes, and writes ``results/benchmarks/panda_log.csv``, which was c
   same parameters within the same limits, no prior,
 - the median draw of each posterior.
 
+What the least-squares fit misses is correlated between joints, as torques and as the accelerations
+M⁻¹ times them: ``panda_log_residuals.csv``, of the training motion.
+
 Scores, on held-out motion alone: root mean square over joints and frames of what roll-outs of 0.2 s
 from the recorded states miss [mrad], and of the torques that inverse dynamics misses, by joint
 [N m].
@@ -22,11 +25,14 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from fits import write
 
 NAME = "panda_log"
 FOLDER = Path("results") / NAME
 CUTOFF, EVERY, EDGE = 10.0, 0.01, 0.2
 HORIZON = 20
+# Joints that are compared.
+PAIRS = ((1, 3), (2, 4), (5, 6), (1, 4), (3, 5), (4, 6), (6, 7))
 
 
 def torque_rows(experiment):
@@ -142,6 +148,22 @@ def position_errors(simulator, trajectories, coordinates):
     return np.asarray(jax.jit(jax.vmap(one))(began, acting)) - came
 
 
+def correlations(simulator, coordinates, q, missed):
+    """Between the joints of ``PAIRS``: of torques that are missed, and of accelerations by them."""
+    import jax
+
+    from pdsim.rigid_body.dynamics import mass_matrix
+
+    system = simulator.system
+    links = system.prepare(simulator.space.system_parameters(coordinates))
+    masses = jax.jit(jax.vmap(lambda q: mass_matrix(system.model, links, q)))(q)
+    accelerations = np.linalg.solve(np.asarray(masses), missed[..., None])[..., 0]
+    return {
+        what: {f"{i} and {j}": np.corrcoef(x.T)[i - 1, j - 1] for i, j in PAIRS}
+        for what, x in (("torques", missed), ("accelerations", accelerations))
+    }
+
+
 def posteriors(simulator):
     """Label and median coordinates of each posterior file."""
     from pdsim.runtime.files import read_dataset
@@ -176,6 +198,9 @@ def main():
         **dict(posteriors(simulator)),
     }
     model = torque_model(simulator)
+    q, v, a, seen = (x[~held_out] for x in rows)
+    missed = np.asarray(model(fitted, q, v, a)) - seen
+    write(f"{NAME}_residuals", correlations(simulator, fitted, q, missed))
     q, v, a, seen = (x[held_out] for x in rows)
     target = Path(f"results/benchmarks/{NAME}.csv")
     target.parent.mkdir(parents=True, exist_ok=True)
