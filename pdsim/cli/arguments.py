@@ -136,8 +136,11 @@ def _strangers_verbs(verb) -> None:
     add_files(p, "output")
     p.add_argument("--overwrite", action="store_true", help="replace an output that is there")
     p.add_argument("--title", help="of the report (default: the output's name)")
-    p.add_argument("--time", metavar="COLUMN[:UNIT]", help="column of the time stamps")
-    p.add_argument("--rate", type=float, metavar="HZ", help="of the rows, instead of time stamps")
+    clock = p.add_mutually_exclusive_group()
+    clock.add_argument("--time", metavar="COLUMN[:UNIT]", help="column of the time stamps")
+    clock.add_argument(
+        "--rate", type=float, metavar="HZ", help="of the rows, instead of time stamps"
+    )
     for name, default in (("channel", ""), ("input", "; or a number, what acts all the time")):
         p.add_argument(
             f"--{name}", type=named, action="append", default=[], metavar="NAME=COLUMN[:UNIT]",

@@ -23,6 +23,7 @@ from pdsim.report.summary import summary
 from pdsim.runtime.errors import PdsimError
 
 _ROOT = Path(pdsim.__file__).parents[1]
+_TABLES = "run_1.csv run_2.csv --system double_pendulum --output mine.yaml"
 _SETTINGS = "config/config.yaml"
 # Folders that the environment names, seen from where the user is.
 _FOLDERS = ("PDSIM_DATA_DIR", "PDSIM_IBM_DIR")
@@ -129,6 +130,7 @@ def _checked(a: argparse.Namespace) -> tuple[ExperimentConfig, Path]:
             f"{_ROOT}: holds no Snakefile; fit needs a checkout of pdsim, installed with "
             "pip install --editable"
         )
+    _check_is_experiment(Path(a.experiment))
     experiment = load_experiment(a.experiment)
     experiment.budget(a.budget)
     _check_files(experiment, a.experiment)
@@ -148,6 +150,14 @@ def _checked(a: argparse.Namespace) -> tuple[ExperimentConfig, Path]:
     if a.budget != "paper":
         folder /= a.budget
     return experiment, folder / Path(a.experiment).stem
+
+
+def _check_is_experiment(path: Path) -> None:
+    """Refuse what is no experiment file, and say how to have one."""
+    if path.is_file() and path.suffix in (".yaml", ".yml"):
+        return
+    what = "is no experiment file, which ends in .yaml" if path.exists() else "no such file"
+    raise PdsimError(f"{path}: {what}; draft one: pdsim new {_TABLES}")
 
 
 def _check_files(experiment: ExperimentConfig, path: str) -> None:

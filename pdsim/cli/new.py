@@ -9,7 +9,7 @@ from pdsim.draft.draft import draft
 from pdsim.draft.tables import Asked, Named
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import write_atomically
+from pdsim.runtime.files import check_output, write_atomically
 
 
 def new(a: argparse.Namespace) -> None:
@@ -20,6 +20,8 @@ def new(a: argparse.Namespace) -> None:
     """
     output = Path(a.output)
     _check_output(output, overwrite=a.overwrite)
+    for flag, given in (("channel", a.channel), ("input", a.input)):
+        _check_once(flag, [name for name, _ in given])
     device.configure()
     made = draft(
         a.files,
@@ -50,10 +52,15 @@ def new(a: argparse.Namespace) -> None:
     )
 
 
+def _check_once(flag: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise PdsimError(f"--{flag} {name}=…: is given {names.count(name)} times; give it once")
+
+
 def _check_output(path: Path, *, overwrite: bool) -> None:
     if path.suffix not in (".yaml", ".yml"):
         raise PdsimError(f"{path}: an experiment file ends in .yaml; name it {path.stem}.yaml")
-    if path.is_dir():
-        raise PdsimError(f"{path}: is a folder; name a file in it")
     if path.exists() and not overwrite:
         raise PdsimError(f"{path}: is there already; name another file, or add --overwrite")
+    check_output(path)

@@ -34,13 +34,17 @@ _WANTED = {
     "dict_type": "a section is needed, a key and its value in each line",
     "model_type": "a section is needed, a key and its value in each line",
 }
+# Letters of what was given, at most.
+_SHOWN = 120
 _KEY = re.compile(r"([a-z_]\w*(?:\.\w+)*): ")
 
 
 def _shown(value: Any) -> str:
     """What was given instead, unless it is a whole section."""
     try:
-        return "" if isinstance(value, dict) else f" (got {value!r})"
+        text = repr(value)
+        text = f"{text[:_SHOWN]} …" if len(text) > _SHOWN else text
+        return "" if isinstance(value, dict) else f" (got {text})"
     except ValueError:  # a whole number of thousands of digits
         return ""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pdsim.bayessim.config import BayesSimConfig
 from pdsim.calibration.config import CalibrationConfig
-from pdsim.config.runs import Run, RunChoice, Shooting, TuningConfig, WorkConfig
+from pdsim.config.runs import Run, RunChoice, TuningConfig, WorkConfig
 from pdsim.config.section import Section
 from pdsim.likelihood.config import LikelihoodConfig, MarginalConfig, PredictionConfig
 from pdsim.recordings.config import RecordingConfig
@@ -45,11 +45,10 @@ class Infer(Section):
     precision: Precision
 
 
-class PlannedRun(Section):
+class PlannedRun(RunChoice):
     """What a run costs depends on."""
 
     name: str
-    shooting: Shooting
     effort: int
 
 
@@ -209,7 +208,7 @@ def slice_of(stage: str, experiment: "ExperimentConfig", *, run: str = "", budge
             values[name] = experiment.run(run).model_copy(update={"chosen": "", "effort": 1})
         elif name == "planned":
             values[name] = [
-                {"name": one.identity.run, "shooting": one.shooting, "effort": one.effort}
+                {"name": one.identity.run, "effort": one.effort, **one.choice.model_dump()}
                 for one in experiment.planned(budget)
             ]
         elif name == "trials":

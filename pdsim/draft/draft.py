@@ -26,7 +26,7 @@ from pdsim.draft.tables import (
     is_driven,
     read_tables,
 )
-from pdsim.draft.windows import choose_windows
+from pdsim.draft.windows import choose_windows, longest
 from pdsim.recordings import table
 from pdsim.recordings.cut import cut, position_columns
 from pdsim.recordings.recording import Recording
@@ -80,6 +80,8 @@ def draft(
     driven = is_driven(tables, asked)
     name, options = _options(system, model, ignore, driven=driven)
     built = build_system(SystemChoice(system=name, options=options))
+    if not built.state:
+        raise PdsimError(f"{model}: has no joint that moves; give it a revolute or prismatic one")
     time, step = guess_time(tables, asked)
     channels = guess_channels(tables, built, asked, time, step)
     inputs = guess_inputs(tables, built, asked)
@@ -104,12 +106,13 @@ def draft(
     # Noise is that of the most noisy stretch; positions that never change have that of no sensor.
     noise = np.max([white_noise(one.observed[None]) for one in learned], axis=0)
     _check_noise(noise, built, tables)
-    chosen = choose_step(simulator, learned, noise)
+    guess = _guess(limits, simulator)
+    chosen = choose_step(simulator, learned, noise, guess, longest(learned[0].frames))
     simulator = simulator._replace(
         system=simulator.system.with_integrator(chosen.integrator),  # type: ignore[attr-defined]
         substeps=chosen.substeps,
     )
-    windows = choose_windows(simulator, learned, noise, SmoothingConfig().build())
+    windows = choose_windows(simulator, learned, noise, SmoothingConfig().build(), guess)
     shown = {
         built.channels[i].name: (float(noise[i]), built.channels[i].unit)
         for i, _ in position_columns(built)
@@ -126,6 +129,8 @@ def _options(
 ) -> tuple[str, dict[str, Any]]:
     """Name of the system, and the options with which its tables are read."""
     if model is not None:
+        if Path(model).is_dir():
+            raise PdsimError(f"{model}: is a folder; --model names a robot's MJCF or URDF file")
         if not Path(model).is_file():
             raise PdsimError(f"{model}: no such file; --model names a robot's MJCF or URDF file")
         options: dict[str, Any] = {"model": str(Path(model).resolve())}
@@ -185,6 +190,13 @@ def _simulator(name: str, limits: Limits) -> Simulator:
             }
         )
     )
+
+
+def _guess(limits: Limits, simulator: Simulator) -> np.ndarray:
+    """Unit coordinates of the first guess, within the limits, (M,)."""
+    space = simulator.space
+    guess = [np.clip(limits.guess[p.name], p.lower, p.upper) for p in space.parameters]
+    return np.asarray(space.to_coordinates(np.array(guess)))
 
 
 def _gaps(runs: Mapping[str, Recording], system: System) -> list[str]:

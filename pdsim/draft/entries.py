@@ -25,6 +25,7 @@ class Limits(NamedTuple):
         fixed: values that are known.
         options: of the system.
         reasons: by name of a parameter, and `limits` for all of them.
+        guess: first guess of each parameter, in its own unit.
         kept: parameters of the model that could be sought, but that the motion does not tell.
     """
 
@@ -32,6 +33,7 @@ class Limits(NamedTuple):
     fixed: dict[str, float]
     options: dict[str, Any]
     reasons: dict[str, str]
+    guess: dict[str, float]
     kept: tuple[str, ...] = ()
 
 

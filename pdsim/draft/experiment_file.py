@@ -21,6 +21,9 @@ _PREFIX, _MOST_PREFIX = 0.1, 40
 # its file costs ten times as much.
 _QUICK, _QUICK_ROBOT, _LONG = (40, 900), (16, 250), (100, 600)
 
+# Of a robot: starts of least squares, and what the next step of one that is done would gain [nat].
+_STARTS, _LITTLE = 8, 0.001
+
 
 class Choices(NamedTuple):
     """All that was chosen."""
@@ -54,13 +57,22 @@ def _step_reason(c: Choices) -> str:
     error, noise = c.step.error.error, c.step.error.noise
     worst = int(np.argmax(error / noise))
     unit = list(c.noise.values())[worst][1]
-    text = f"Error of one step halved: {error[worst]:.2g} {unit}, noise: {noise[worst]:.2g} {unit}."
+    text = (
+        f"Error of one step halved: {error[worst]:.2g} {unit} over {c.step.frames} frames, all "
+        f"over the limits; noise: {noise[worst]:.2g} {unit}."
+    )
     others = [
-        f"{name} with {count} a frame {ratio:.2g}"
+        f"{name} with {count} a frame "
+        + (f"{ratio:.2g}" if np.isfinite(ratio) else "loses roll-outs")
         for (name, count), ratio in c.step.tried.items()
         if (name, count) != (c.step.integrator, c.step.substeps)
     ]
-    return text + (f" Of others, over the noise: {', '.join(others)}." if others else "")
+    if not others:
+        return text
+    return (
+        f"{text} Of others, over the noise, or over what the first guess misses of a whole "
+        f"stretch: {', '.join(others)}."
+    )
 
 
 def _noise_reason(c: Choices) -> str:
@@ -135,6 +147,7 @@ def text(c: Choices, title: str, folder: Path) -> str:
                     "change, and `pdsim fit` it."
                 ),
                 f"title: {flow(title)}",
+                f"description: {flow(_held(c))}" if c.limits.kept else "",
                 "",
             ]
         )
@@ -219,7 +232,7 @@ def text(c: Choices, title: str, folder: Path) -> str:
                     "Markov chains. Where they differ, believe neither."
                 ),
                 "runs:",
-                "  - {method: least_squares, shooting: marginal}",
+                f"  - {_least_squares(c.system)}",
                 "  - {method: csvgd, shooting: marginal}",
                 "  - {method: nuts, shooting: marginal, settings: {chain_count: 4}}",
                 comment("Runs that the report shows in figures of their own."),
@@ -239,6 +252,24 @@ def text(c: Choices, title: str, folder: Path) -> str:
         )
         + "\n"
     )
+
+
+def _held(c: Choices) -> str:
+    """For the report of a robot: what its numbers are relative to."""
+    names = [target.removeprefix("body/").removeprefix("joint/") for target in c.limits.kept]
+    return (
+        f"Held at the numbers of the robot's file: {', '.join(names)}. What these are wrong by, "
+        "those that are sought make up for: the motion tells them together, and a single mass, "
+        "centre or inertia below is right only as far as these are."
+    )
+
+
+def _least_squares(system: str) -> str:
+    """The run of least squares; of a robot with fewer starts, and done when a step gains little."""
+    run: dict[str, Any] = {"method": "least_squares", "shooting": "marginal"}
+    if system == "articulated":
+        run["settings"] = {"start_count": _STARTS, "tolerance": _LITTLE}
+    return flow(run)
 
 
 def _budgets(system: str) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def of_double_pendulum(motion: Motion, *, driven: bool) -> Limits:
             reach = rounded(max(_LEAN * along, 3 * abs(guess[name])))
             parameters[name] = flat_entry(-reach, reach, unit)
             reasons[name] = f"first guess {guess[name]:.2g}"
-    return Limits(parameters, fixed, options, reasons)
+    return Limits(parameters, fixed, options, reasons, {name: guess[name] for name in parameters})
 
 
 # Of a double pendulum's parameters, that of the file.
@@ -219,7 +219,8 @@ def of_system(system: System, options: Mapping[str, Any], motion: Motion) -> Lim
             around = max(3 * share, 1 / FACTOR) * (upper - lower) / 2
             parameters[name] = flat_entry(rounded(value - around), rounded(value + around), unit)
         reasons[name] = f"first guess {value:.3g}"
-    return Limits(parameters, fixed, dict(options), reasons)
+    first = dict(zip(chosen, guess.tolist(), strict=True))
+    return Limits(parameters, fixed, dict(options), reasons, first)
 
 
 def misses(system: System, options: Mapping[str, Any], motion: Motion) -> Callable[[Motion], float]:

@@ -52,7 +52,8 @@ def of_robot(system: Articulated, options: Mapping[str, Any], motion: Motion) ->
         if names[i].endswith(_JOINT):
             candidates[names[i]] = _beyond(candidates[names[i]], float(first[i]))
     kept = tuple(target for n in names if n not in chosen for target in candidates[n]["sets"])
-    return Limits({n: candidates[n] for n in chosen}, {}, dict(options), reasons, kept)
+    guess = {name: float(first[names.index(name)]) for name in chosen}
+    return Limits({n: candidates[n] for n in chosen}, {}, dict(options), reasons, guess, kept)
 
 
 def _beyond(entry: Mapping[str, Any], guess: float) -> dict[str, Any]:

@@ -36,8 +36,14 @@ def guess_time(tables: Tables, asked: Asked) -> tuple[Guessed, float]:
     where = f"{tables.path}: column {named.column!r}"
     unit = named.unit or unit_in_name(named.column, "s") or ""
     why = "as its name says" if unit and not named.unit else "as asked for"
+    stamped = columns[0][np.isfinite(columns[0])]
+    if len(stamped) > 1 and stamped.min() == stamped.max():
+        raise PdsimError(
+            f"{where}: all {len(stamped)} rows have the same time; name another column, --time "
+            "COLUMN:s, or say the rate of the rows: --rate 500"
+        )
     if not unit:
-        unit, why = time_unit(columns[0][np.isfinite(columns[0])])
+        unit, why = time_unit(stamped)
     if not unit:
         raise PdsimError(
             f"{where}: time in {why} may be in several units; say which: --time {named.column}:ms, "

@@ -14,7 +14,7 @@ import numpy as np
 from pdsim.recordings.cut import filled_gaps, position_columns
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import LEAST_FRAMES
-from pdsim.recordings.smoothing import finite_differences
+from pdsim.recordings.smoothing import finite_differences, white_noise
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.system import System
 
@@ -22,6 +22,8 @@ from pdsim.systems.system import System
 SHORTEST, LONGEST = 200, 500
 # Stretches learned from, and those held out at most.
 _LEARNED, _HELD_OUT = 2, 8
+# Of the noise, what a position scatters by where something moves.
+_STIRS = 3.0
 # Rates below this share of their mean square root are rest.
 _REST = 0.05
 
@@ -50,9 +52,11 @@ def positions_of(run: Recording, system: System) -> np.ndarray:
 
 def moving_part(run: Recording, system: System) -> tuple[int, int]:
     """First frame that moves, and the one after the last."""
-    rates = finite_differences(positions_of(run, system), run.frame_time)
+    positions = positions_of(run, system)
+    rates = finite_differences(positions, run.frame_time)
     scale = np.sqrt((rates**2).mean(axis=0))
-    if not (scale > 0).any():
+    noise = white_noise(positions[None])
+    if not ((scale > 0) & (positions.std(axis=0) > _STIRS * noise)).any():
         raise PdsimError(f"{run.source}: nothing moves in run {run.run}; leave this file out")
     speed = ((rates[:, scale > 0] / scale[scale > 0]) ** 2).mean(axis=1)
     # Over a few frames, so that noise is no motion.

@@ -20,6 +20,7 @@ from pdsim.recordings.columns import CsvConfig, numeric_columns, other_columns
 from pdsim.recordings.segments import LEAST_FRAMES
 from pdsim.recordings.units import conversion
 from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import sha256
 from pdsim.systems.system import POSITIONS, Quantity, System
 
 _DIALECTS = (CsvConfig(), CsvConfig(decimal=","), CsvConfig(header=False))
@@ -133,6 +134,7 @@ def read_tables(paths: Sequence[str]) -> Tables:
         PdsimError: a file is no table; the message is that of its plainest reading.
     """
     files: dict[str, Path] = {}
+    seen: dict[str, Path] = {}
     for path in map(Path, paths):
         stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", path.stem).lstrip(".-") or "run"
         name, number = stem, 2
@@ -140,6 +142,17 @@ def read_tables(paths: Sequence[str]) -> Tables:
             name, number = f"{stem}_{number}", number + 1
         if path.resolve() in [other.resolve() for other in files.values()]:
             raise PdsimError(f"{path}: this file is named twice; a run is read once")
+        if path.is_dir():
+            raise PdsimError(
+                f"{path}: is a folder; name the tables in it: pdsim new {path}/*.csv …"
+            )
+        if path.is_file():
+            twin = seen.setdefault(sha256(path), path)
+            if twin is not path:
+                raise PdsimError(
+                    f"{path}: holds the same as {twin}; what is learned from one would be held out "
+                    "in the other: leave one out"
+                )
         files[name] = path
     csv = _dialect(next(iter(files.values())))
     numbers = {run: numeric_columns(path, csv) for run, path in files.items()}
@@ -163,7 +176,11 @@ def _dialect(path: Path) -> CsvConfig:
             problem = problem or error
             counts.append(0)
     if not any(counts):
-        raise problem or PdsimError(f"{path}: no column holds numbers in every row")
+        why = next(iter(other_columns(path, _DIALECTS[0]).values()), "") if not problem else ""
+        raise problem or PdsimError(
+            f"{path}: no column holds numbers in every row: {why}. Delete a line of units below "
+            "the names, if there is one"
+        )
     return _DIALECTS[int(np.argmax(counts))]
 
 
@@ -197,6 +214,13 @@ def guess_channels(
         )
     stamps = time.values.get("time", {}).get("column")
     columns = _columns_of(tables, wanted, asked.channels, PLACE, "channel", stamps)
+    owners: dict[str, str] = {}
+    for name, named in columns.items():
+        other = owners.setdefault(named.column, name)
+        if other != name:
+            raise PdsimError(
+                f"--channel {name}={named.column}: this column is {other}'s already; name another"
+            )
     values: dict[str, Any] = {}
     reasons: dict[str, str] = {}
     for quantity in (q for q in system.channels if q.name in columns):
@@ -224,6 +248,7 @@ def guess_inputs(tables: Tables, system: System, asked: Asked) -> Guessed:
     """
     _check_asked("input", asked.inputs, [q.name for q in system.inputs], system.name)
     if not is_driven(tables, asked):
+        _check_efforts(tables, system)
         return Guessed(
             {q.name: {"constant": 0.0, "unit": q.unit} for q in system.inputs},
             {q.name: "no column is called like one" for q in system.inputs},
@@ -245,6 +270,18 @@ def guess_inputs(tables: Tables, system: System, asked: Asked) -> Guessed:
         values[quantity.name] = {"column": named.column, "unit": unit}
         reasons[quantity.name] = why
     return Guessed(values, reasons)
+
+
+def _check_efforts(tables: Tables, system: System) -> None:
+    """Refuse columns that are called torques and hold none: that nothing acts is to be said."""
+    empty = [name for name in other_columns(tables.path, tables.csv) if kind(name) == EFFORT]
+    if empty:
+        flags = " ".join(f"--input {q.name}=0" for q in system.inputs)
+        raise PdsimError(
+            f"{tables.path}: column {empty[0]!r} is called like a torque or force and holds no "
+            f"numbers{tables.left_out()}; fill it, or, where nothing acts, "
+            f"{f'say so: {flags}' if flags else 'take it out of the table'}"
+        )
 
 
 def _check_asked(flag: str, asked: Mapping[str, Named], known: list[str], system: str) -> None:

@@ -22,8 +22,8 @@ from pdsim.trajectories import fitting_count
 
 # Over the noise: error at which a window ends.
 _GROWN = 2.0
-# Frames of a window, at least.
-_LEAST = 3
+# Frames of a window, at least and at most.
+_LEAST, _MOST = 3, 60
 # Places of each stretch at which errors are followed.
 _PLACES = 8
 
@@ -49,19 +49,20 @@ def growth(
     noise: np.ndarray,
     smoothing: Smoothing,
     frames: int,
+    coordinates: np.ndarray,
 ) -> np.ndarray:
     """Error of a start carried on, over the noise, (frames,).
 
-    At the centre of the prior; the median over places of the recordings, and that joint where it
-    is largest.
+    The median over places of the recordings, and that joint where it is largest.
 
     Args:
         noise: of each channel (channel,).
+        coordinates: of the parameters, unit box (M,).
     """
     system, space, substeps = simulator
     form = system.forward_mode()
     columns = [column for column, _ in position_columns(system)]
-    centre = jnp.full(space.dimension, 0.5)
+    centre = jnp.asarray(coordinates)
     count, frame_time = recordings[0].frames, recordings[0].frame_time
     white = np.diag(noise[columns] ** 2)
     # Within a stretch, where states are known from both sides.
@@ -93,7 +94,8 @@ def growth(
 
     grown = jax.jit(jax.vmap(one))(jnp.asarray(np.stack(starts)), jnp.asarray(np.stack(drives)))
     ratios = np.asarray(grown) / noise[columns]
-    return np.nanmedian(ratios, axis=0).max(axis=1)
+    # What cannot be carried along has grown without bound.
+    return np.median(np.nan_to_num(ratios, nan=np.inf), axis=0).max(axis=1)
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:
@@ -102,15 +104,25 @@ def _root(covariance: np.ndarray) -> np.ndarray:
     return axes * np.sqrt(np.maximum(values, 0.0))
 
 
+def longest(frames: int) -> int:
+    """Frames of the longest window of a stretch that is looked at."""
+    return min(frames // 2, _MOST)
+
+
 def choose_windows(
     simulator: Simulator,
     recordings: Sequence[Recording],
     noise: np.ndarray,
     smoothing: Smoothing,
+    guess: np.ndarray,
 ) -> Windows:
-    """Cut stretches of one length into windows."""
+    """Cut stretches of one length into windows.
+
+    Args:
+        guess: of the parameters, unit coordinates (M,).
+    """
     frames = recordings[0].frames
-    ratios = growth(simulator, recordings, noise, smoothing, min(frames // 2, 60))
+    ratios = growth(simulator, recordings, noise, smoothing, longest(frames), guess)
     above = np.flatnonzero(~(ratios < _GROWN))
     length = max(_LEAST, int(above[0]) + 1 if len(above) else len(ratios))
     count = fitting_count(frames, max(2, round((frames - 1) / length)))

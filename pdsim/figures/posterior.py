@@ -114,6 +114,11 @@ def _span_prior(plt, axis, side: str, parameter: Parameter) -> None:
         ticks.set_major_locator(plt.MaxNLocator(3))
     elif parameter.upper / parameter.lower > 100:
         ticks.set_major_locator(plt.LogLocator(numticks=4))
+    elif parameter.upper / parameter.lower < 10:
+        # Too short for powers of ten: the limits and the middle between them.
+        marks = np.geomspace(parameter.lower, parameter.upper, 3)
+        ticks.set_major_locator(plt.FixedLocator([float(f"{mark:.3g}") for mark in marks]))
+        ticks.set_major_formatter("{x:g}")
     else:
         # Too short for two powers of ten.
         ticks.set_major_locator(plt.LogLocator(subs=(1.0, 3.0), numticks=4))

@@ -42,7 +42,11 @@ def draw(request: Request) -> None:
                 seen = observed[trajectory, :length, channel]
                 axes[row, column].plot(time[:length], seen, linewidth=0.8, **look)
         if which.size <= _NAMED:
-            axes[0, column].legend(fontsize=7)
+            # Below: within the axes it would stand on what was recorded.
+            handles, names = axes[0, column].get_legend_handles_labels()
+            axes[-1, column].legend(
+                handles, names, fontsize=7, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.32)
+            )
     for row, channel in enumerate(rows):
         axes[row, 0].set_ylabel(style.plain(labels[channel]))
     style.title(figure, request.title)

@@ -9,21 +9,28 @@ from pdsim.runtime.files import read_text, write_text
 
 
 class Cost(NamedTuple):
-    """Of a run.
+    """Of a run, at most: one that converges ends early.
 
     Attributes:
         rollouts: how many trajectories it simulates.
-        minutes: on one core, without compiling and without slopes.
+        start: processor time to start, to read and to compile [min].
+        work: processor time of all evaluations, with slopes [min].
     """
 
     rollouts: int
-    minutes: float
+    start: float
+    work: float
+
+    @property
+    def minutes(self) -> float:
+        """Processor time, as one core has it to itself [min]."""
+        return self.start + self.work
 
     def line(self, run: str) -> str:
         """For a terminal."""
         return (
-            f"{run}: {self.rollouts:,} roll-outs, {self.minutes:.2g} min at least: slopes and "
-            "compiling come on top"
+            f"{run}: {self.rollouts:,} roll-outs at most, {self.minutes:.2g} min of one core: "
+            f"{self.start:.2g} to start and compile, {self.work:.2g} for the roll-outs and slopes"
         )
 
 
@@ -35,13 +42,15 @@ class Findings(NamedTuple):
         deviations: name of a parameter → deviation that the recordings leave it, were all others
             known and the model exact, in widths of its limits; median over the points.
         open: directions that they leave open, in words.
-        failed: share of the prior's points from which a roll-out is not finite.
+        failed: share of the prior's points where a roll-out is not finite, of a system that can be.
+        none: share of the prior's points where no system can be, as a body lighter than nothing.
     """
 
     step: float
     deviations: Mapping[str, float]
     open: tuple[str, ...]
     failed: float
+    none: float = 0.0
 
     def summary(self) -> list[str]:
         """The step and what is open, a sentence each."""
@@ -49,6 +58,11 @@ class Findings(NamedTuple):
         told += [f"open: {text}" for text in self.open]
         if self.failed:
             told.append(f"of the prior, {100 * self.failed:.2g} % cannot be simulated")
+        if self.none:
+            told.append(
+                f"of the prior, {100 * self.none:.2g} % are no system that can be: left out of "
+                "every posterior, with no harm"
+            )
         return told
 
     def lines(self) -> list[str]:

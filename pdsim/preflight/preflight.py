@@ -8,7 +8,7 @@ from pdsim.likelihood.noise import channel_noise
 from pdsim.preflight.findings import Findings
 from pdsim.preflight.information import PIECE, information
 from pdsim.preflight.pieces import MOST, pieces
-from pdsim.preflight.step_error import step_error
+from pdsim.preflight.step_error import can_be, step_error
 from pdsim.preflight.words import open_directions
 from pdsim.recordings.smoothing import white_noise
 from pdsim.runtime.errors import PdsimError
@@ -52,6 +52,7 @@ def preflight(
     )
     matrices = information(simulator, train, columns, noise, points)
     finite = np.isfinite(matrices).all(axis=(1, 2))
+    possible = can_be(simulator, points)
     if not finite.any():
         if not np.isfinite(step.ratio):
             raise PdsimError(
@@ -66,7 +67,8 @@ def preflight(
         step.ratio,
         dict(zip(simulator.space.names, deviations.tolist(), strict=True)),
         tuple(open_directions(simulator.space, points, matrices)),
-        float(1 - finite.mean()),
+        float((possible & ~finite).mean()),
+        float(1 - possible.mean()),
     )
 
 

@@ -156,7 +156,12 @@ def _open_netcdf(path: Path) -> "xr.Dataset":
         with xr.open_dataset(path, decode_times=False) as file:
             return file.load()
     except (OSError, ValueError) as error:
-        raise PdsimError(f"{path}: not a readable NetCDF file: {error}") from None
+        raise PdsimError(f"{path}: not a readable NetCDF file ({_first_words(error)})") from None
+
+
+def _first_words(error: Exception) -> str:
+    """What another library says, without its hints and lines."""
+    return " ".join(str(error).partition(". ")[0].split())
 
 
 def _read_netcdf(path: Path, names: list[str]) -> dict[str, np.ndarray]:
@@ -279,10 +284,11 @@ def _read_csv(path: Path, csv: CsvConfig) -> "pd.DataFrame":
         long = next(
             (i for i, x in enumerate(lines) if len(_cells(x.rstrip(), delimiter)) > len(header)), 0
         )
+        said = " ".join(str(error).split())
         raise PdsimError(
             f"{path}: row {long + 1} has {len(_cells(lines[long], delimiter))} cells, but there "
-            f"are {len(header)} columns ({error}); if the cells are cut at the wrong sign, name "
-            'it: csv: {delimiter: ";"}, and decimal: "," for a decimal comma'
+            f"are {len(header)} columns ({said}); if the cells are cut at the wrong sign, name it: "
+            'csv: {delimiter: ";"}, and decimal: "," for a decimal comma'
         ) from None
     table.columns = header
     return table

@@ -9,6 +9,7 @@ from pdsim.preflight.findings import Findings
 from pdsim.report.advice import advice, advice_sentence, spoilt
 from pdsim.report.belief import belief
 from pdsim.report.numbers import ParameterLine, QuantileLine
+from pdsim.report.page import squared
 from pdsim.report.together import TogetherLine
 from pdsim.report.trust import ERRORS, TrustLine
 from pdsim.tables.layout import number
@@ -134,9 +135,11 @@ def found(
 
 
 def _value(line: ParameterLine | QuantileLine | TogetherLine) -> str:
-    """A quantity with its median and its 90 % interval, three digits each."""
-    median, low, high = (f"{float(text):.3g}" for text in (line.median, line.low, line.high))
-    return f"{line.name} = {median} ({low} to {high}) {line.unit}".removesuffix(" -")
+    """A quantity with its median and its 90 % interval, three digits each if these tell them."""
+    numbers = (line.median, line.low, line.high)
+    short = [f"{float(text):.3g}" for text in numbers]
+    median, low, high = short if len(set(short)) == len(short) else numbers
+    return f"{line.name} = {median} ({low} to {high}) {squared(line.unit)}".removesuffix(" -")
 
 
 def _values(lines: Sequence[ParameterLine] | Sequence[QuantileLine]) -> str:

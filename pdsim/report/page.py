@@ -25,6 +25,11 @@ class Picture(NamedTuple):
         return base64.b64encode(Path(self.path).read_bytes()).decode()
 
 
+def squared(unit: str) -> str:
+    """A unit as it is read: kg m² where it is written kg m^2."""
+    return unit.replace("^2", "²").replace("^3", "³").replace("^4", "⁴")
+
+
 def render(
     context: dict[str, Any], pictures: Sequence[Picture], template: str = "page.html.jinja"
 ) -> str:
@@ -36,4 +41,5 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["squared"] = squared
     return environment.get_template(template).render(pictures=pictures, **context)

@@ -53,8 +53,21 @@ def load_model(path: str | Path, ignore: Collection[str] = ()) -> Model:
         forget_meshes(spec)
         compiled = spec.compile()
     except (ValueError, mujoco.FatalError) as error:
-        raise PdsimError(f"{path}: MuJoCo cannot read this model: {error}") from None
+        said = " ".join(str(error).split())
+        raise PdsimError(f"{path}: MuJoCo cannot read this model: {said}{_remedy(said)}") from None
     return _Reader(mujoco, compiled, path, frozenset(ignore)).model()
+
+
+def _remedy(said: str) -> str:
+    """What to do about what MuJoCo says of a file."""
+    if "decoder" in said:
+        return (
+            "; a robot's file ends in .urdf or, MJCF, in .xml; of a xacro file make one first: "
+            "xacro robot.urdf.xacro > robot.urdf"
+        )
+    if "mjMINVAL" in said:
+        return "; give each link that moves an <inertial> with its mass and inertia"
+    return ""
 
 
 def forget_meshes(spec) -> None:

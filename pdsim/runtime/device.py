@@ -1,15 +1,18 @@
 """Set-up of JAX for one process: precision, compile cache, memory; and what it runs on."""
 
+import contextlib
 import ctypes
 import hashlib
 import os
 import platform
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 import jax
 import jaxlib
+from jax.experimental.compilation_cache import compilation_cache
 
 from pdsim.runtime import gpu
 
@@ -83,6 +86,23 @@ def configure(precision: str = "float64", cores: int = 1) -> None:
         if hasattr(libc, "mallopt"):
             libc.mallopt(_M_MMAP_THRESHOLD, 2**30)
             libc.mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
+
+
+@contextlib.contextmanager
+def compiled_afresh() -> Iterator[None]:
+    """Compile what is compiled meanwhile, and neither look for it in the cache nor keep it there.
+
+    For those who want to know how long it takes.
+    """
+    before = jax.config.jax_enable_compilation_cache  # type: ignore[attr-defined]
+    jax.config.update("jax_enable_compilation_cache", False)
+    # Whether there is a cache JAX asks once.
+    compilation_cache.reset_cache()
+    try:
+        yield
+    finally:
+        jax.config.update("jax_enable_compilation_cache", before)
+        compilation_cache.reset_cache()
 
 
 def describe() -> dict[str, str]:

@@ -88,8 +88,10 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
         _flush(path.parent)
     except (OSError, RuntimeError) as error:
         # netCDF4 tells of a full disk by a RuntimeError that does not say so.
-        number = error.errno if isinstance(error, OSError) else None
-        if isinstance(error, OSError) and number in _IN_THE_WAY:
+        number, name = (error.errno, error.filename) if isinstance(error, OSError) else (None, None)
+        # No name can be given in some folders of the system.
+        nowhere = number == errno.ENOENT and name == str(temporary)
+        if isinstance(error, OSError) and (number in _IN_THE_WAY or nowhere):
             raise _blocked(path, error) from error
         if number in _FULL or shutil.disk_usage(path.parent).free < _RESERVE:
             raise PdsimError(
@@ -127,8 +129,12 @@ def write_folder_atomically(
         raise PdsimError(
             f"{path}: there is something else already, which is not touched; name another folder"
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as scratch:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        place = tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise _blocked(path, error) from error
+    with place as scratch:
         temporary = Path(scratch) / path.name
         temporary.mkdir()
         write(temporary)

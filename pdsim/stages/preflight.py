@@ -1,5 +1,7 @@
 """Stage ``preflight``: what the recordings can tell, and what the runs will cost."""
 
+import time
+
 from pdsim.config.slices import Preflight
 from pdsim.preflight import findings
 from pdsim.preflight.cost import costs
@@ -28,13 +30,16 @@ def examine(options: Preflight, trajectories: str) -> Findings:
 
 def preflight(options: Preflight, trajectories: str) -> findings.Preflight:
     """Look at an experiment; a reason stands for what cannot be found."""
+    device.configure(options.precision)
     system = build_simulator(options.simulator).system
     data = load_trajectories(trajectories, system)
+    # A process does what each run's does first: it has started, and read.
+    start = time.process_time()
     try:
         found, reason = examine(options, trajectories), ""
     except PdsimError as error:
         found, reason = None, str(error)
-    return findings.Preflight(found, reason, costs(options, data))
+    return findings.Preflight(found, reason, costs(options, data, start))
 
 
 def write(options: Preflight, *, trajectories: str, output: str) -> None:

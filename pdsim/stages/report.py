@@ -119,6 +119,7 @@ def write_report(
         "start_lines": start_lines(table),
         "truth_known": truth is not None,
         "meanings": {name: one.meaning for name, one in simulator.system.parameters.items()},
+        "combination_meanings": simulator.system.combination_meanings,
         "frame_time": float(data.attrs["frame_time"]),
         "settings": _setting_lines(options, identities),
         "next_prior": next_prior_text(options.simulator),

@@ -158,6 +158,17 @@ class CartPole(ContinuousSystem):
             "f2": (k.f2, "N m s"),
         }
 
+    @property
+    def combination_meanings(self) -> Mapping[str, str]:
+        return {
+            "S": "M + m: mass of cart and pole",
+            "H": "m l: first moment of the pole about its hinge",
+            "J": "I + m l²: inertia of the pole about its hinge",
+            "G": "m g l: largest moment of the pole's weight",
+            "f1": "viscous friction of the cart",
+            "f2": "viscous friction of the hinge",
+        }
+
 
 def build(options: Options) -> CartPole:
     """Return the system."""

@@ -180,6 +180,30 @@ _BASE = {
 }
 
 
+# y of a centre of mass across its link too: √(x² + y²), and of S1 as a vector.
+_MEANINGS = {
+    "J1": "I1 + m1 y1² + m2 l² (+ rotors): inertia about joint 1, link 2 as a point in joint 2",
+    "J2": "I2 + m2 y2² (+ rotor 2): inertia of link 2 about joint 2",
+    "C": "m2 l y2: coupling of the links",
+    "R2": "inertia of rotor 2 times the square of its gear's ratio",
+    "G1": "g (m1 y1 + m2 l): largest moment of weight about joint 1, link 2 as a point in joint 2",
+    "G2": "g m2 y2: largest moment of weight of link 2 about joint 2",
+    "f1": "viscous friction of joint 1",
+    "f2": "viscous friction of joint 2",
+    "d1": "dry friction of joint 1",
+    "d2": "dry friction of joint 2",
+}
+_G1 = "G1, with G1 = g (m1 y1 + m2 l)"
+_MEANINGS_OVER_G1 = {
+    "J1_over_G1": f"inertia about joint 1, I1 + m1 y1² + m2 l², over {_G1}",
+    "J2_over_G1": f"inertia of link 2 about joint 2, I2 + m2 y2², over {_G1}",
+    "C_over_G1": f"coupling of the links, m2 l y2, over {_G1}",
+    "G2_over_G1": f"moment of weight of link 2, g m2 y2, over {_G1}",
+    "f1_over_G1": f"viscous friction of joint 1 over {_G1}",
+    "f2_over_G1": f"viscous friction of joint 2 over {_G1}",
+}
+
+
 @dataclass(frozen=True)
 class DoublePendulum(ContinuousSystem):
     """Two links, two hinges; all four state variables are observed.
@@ -266,6 +290,10 @@ class DoublePendulum(ContinuousSystem):
             "d1": (k.motors.d1, "N m"),
             "d2": (k.motors.d2, "N m"),
         }
+
+    @property
+    def combination_meanings(self) -> Mapping[str, str]:
+        return _MEANINGS if self.options.motors else _MEANINGS_OVER_G1
 
     def forward_mode(self) -> "DoublePendulum":
         return replace(super().forward_mode(), written_adjoint=False)

@@ -61,6 +61,15 @@ class Oscillator(ContinuousSystem):
             "rest": (p["rest"], "m"),
         }
 
+    @property
+    def combination_meanings(self):
+        return {
+            "damping_over_mass": "damping / mass",
+            "stiffness_over_mass": "stiffness / mass: square of the undamped angular frequency",
+            "gain_over_mass": "gain / mass",
+            "rest": "position without any force",
+        }
+
 
 def build(options: Options) -> Oscillator:
     """Return the system."""

@@ -104,6 +104,14 @@ class Quadrotor(ContinuousSystem):
             "gravity": (parameters["gravity"], "m/s^2"),
         }
 
+    @property
+    def combination_meanings(self):
+        return {
+            "mass": "of the vehicle",
+            "inertia_per_arm": "inertia / arm",
+            "gravity": "gravitational acceleration",
+        }
+
 
 def build(options: Options) -> Quadrotor:
     """Return the system."""

@@ -129,6 +129,16 @@ class QuadrotorPayload(ContinuousSystem):
             "gravity": (parameters["gravity"], "m/s^2"),
         }
 
+    @property
+    def combination_meanings(self):
+        return {
+            "length": "of the cable",
+            "share": "mass_load / (mass + mass_load)",
+            "damping_1_per_load": "damping_1 / mass_load",
+            "damping_2_per_load": "damping_2 / mass_load",
+            "gravity": "gravitational acceleration",
+        }
+
 
 def hang(state, length) -> tuple[Any, Any, Any]:
     """Where the load is [m], of a state and a length of the cable."""

@@ -159,6 +159,11 @@ class System:
         del parameters
         return {}
 
+    @property
+    def combination_meanings(self) -> Mapping[str, str]:
+        """What each of ``combinations`` is, in symbols or words, for the report."""
+        return {}
+
     def single(self) -> "tuple[System, Ridge] | None":
         """The model in its own parameters, and the way there, if this one seeks combinations."""
         return None

@@ -9,7 +9,17 @@ def table(**columns):
     return ",".join(columns) + "\n" + "\n".join(",".join(map(str, row)) for row in rows)
 
 
+LINK = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+
+def urdf(inertial=LINK, joint="revolute", parent="a"):
+    return f'''<robot name="r"><link name="a"/><link name="b">{inertial}</link><joint name="j" type="{joint}">
+<parent link="{parent}"/><child link="b"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/>
+</joint></robot>'''
+
+
 STEPS = np.arange(100)
+NOISE = np.random.default_rng(0).normal(size=100)
 GOOD = {"t": STEPS / 100, "a": np.sin(STEPS / 9), "b": np.cos(STEPS / 9)}
 # What is in the file, the arguments, and what the message must hold.
 BAD = [
@@ -72,6 +82,58 @@ BAD = [
         [],
         ["q0, q1", "candidates: b", "column 'a'", "first 'red' in row 101"],
     ),
+    (
+        table(t=0 * STEPS, a=GOOD["a"], b=GOOD["b"]),
+        [],
+        ["'t'", "100 rows have the same time", "--rate"],
+    ),
+    (
+        table(**GOOD),
+        ["--rate", "100", "--time", "t:s"],
+        ["--time: not allowed with argument --rate"],
+    ),
+    (table(**GOOD), ["--rate", "fast"], ["--rate: invalid float value: 'fast'"]),
+    (table(**GOOD), ["--channel", "q0"], ["--channel: NAME=COLUMN", "'q0'"]),
+    (
+        table(**GOOD),
+        ["--channel", "q0=a", "--channel", "q0=b"],
+        ["--channel q0=…: is given 2 times"],
+    ),
+    (
+        table(**GOOD),
+        ["--channel", "q0=a", "--channel", "q1=a"],
+        ["--channel q1=a", "q0's already"],
+    ),
+    (
+        table(t=GOOD["t"], a=1e-4 * NOISE, b=1e-4 * NOISE[::-1]),
+        [],
+        ["bad.csv", "nothing moves", "leave this file out"],
+    ),
+    (
+        table(**GOOD, tau_1=STEPS * np.nan, tau_2=STEPS * np.nan),
+        [],
+        ["bad.csv", "'tau_1'", "called like a torque", "fill it", "take it out of the table"],
+    ),
+    (
+        table(**GOOD).replace("t,a,b\n", "t,a,b\ns,rad,rad\n"),
+        [],
+        ["bad.csv", "no column holds numbers in every row", "'s' in row 1", "line of units"],
+    ),
+    (table(**GOOD).replace(".", ","), [], ["bad.csv", "6 cells", "3 columns", 'decimal: ","']),
+    (table(t=GOOD["t"], a=GOOD["a"], b=STEPS * np.nan), [], ["bad.csv", "column 'b' is empty"]),
+    (
+        table(t=GOOD["t"], a=np.where(STEPS == 50, np.inf, GOOD["a"]), b=GOOD["b"]),
+        [],
+        ["bad.csv", "'a' is infinite in 1 of 100 rows", "row 51"],
+    ),
+    (
+        table(t=np.r_[STEPS[:60], STEPS[20:60]] / 100, a=GOOD["a"], b=GOOD["b"]),
+        [],
+        ["bad.csv", "backwards", "from row 60 to row 61", "sort them"],
+    ),
+    (table(**GOOD).encode("utf-16"), [], ["bad.csv", "UTF-16", "UTF-8"]),
+    (table(**GOOD) + "\n1.0,2.0,3.0,4.0", [], ["bad.csv", "row 101 has 4 cells"]),
+    (table(**GOOD), ["--output", "bad.csv/mine.yaml"], ["bad.csv/mine.yaml", "cannot be written"]),
     (table(**GOOD), ["--output", "there.yaml"], ["there.yaml: is there already", "--overwrite"]),
 ]
 
@@ -90,5 +152,20 @@ CASES = [new(number, *bad) for number, bad in enumerate(BAD)] + [
     Case("new: one table of two is bad", ("new", "a.csv", "b.csv", "--system", "double_pendulum", "--output", "mine.yaml"), ("b.csv",), {"a.csv": table(**GOOD), "b.csv": "t,a,c\n" + "1,2,3\n" * 30}),
     Case("new: other names in the second table", ("new", "a.csv", "b.csv", "--system", "double_pendulum", "--output", "mine.yaml"), ("b.csv: no column of numbers is called 't'", "a.csv has one", "leave this one out"), {"a.csv": table(**GOOD), "b.csv": table(s=GOOD["t"], a=GOOD["a"], b=GOOD["b"])}),
     Case("new: a table twice", ("new", "a.csv", "a.csv", "--system", "double_pendulum", "--output", "mine.yaml"), ("a.csv: this file is named twice",), {"a.csv": table(**GOOD)}),
-    Case("new: a folder for a table", ("new", "data", "--system", "double_pendulum", "--output", "mine.yaml"), ("data",)),
+    Case("new: a table under two names", ("new", "a.csv", "b.csv", "--system", "double_pendulum", "--output", "mine.yaml"), ("b.csv: holds the same as a.csv", "leave one out"), {"a.csv": table(**GOOD), "b.csv": table(**GOOD)}),
+    Case("new: what is no NetCDF file", ("new", "a.nc", "--system", "double_pendulum", "--output", "mine.yaml"), ("a.nc: not a readable NetCDF file",), {"a.nc": table(**GOOD)}),
+    Case("new: a pattern that meets no file", ("new", "*.parquet", "--system", "double_pendulum", "--output", "mine.yaml"), ("*.parquet: no such file",)),
+    *(
+        Case(f"new: {name}", ("new", "a.csv", "--model", model, "--output", "mine.yaml"), words, {"a.csv": table(**GOOD), **files})
+        for name, model, files, words in (
+            ("a folder for a robot", "data", {}, ("is a folder", "MJCF or URDF")),
+            ("a robot that is a table", "a.csv", {}, ("ends in .urdf", "xacro robot.urdf.xacro")),
+            ("a robot that is text", "r.urdf", {"r.urdf": "arm"}, ("MuJoCo cannot read",)),
+            ("a robot without a joint", "r.urdf", {"r.urdf": urdf(joint="fixed")}, ("no joint that moves", "revolute")),
+            ("a robot of no mass", "r.urdf", {"r.urdf": urdf(inertial="")}, ("'b'", "<inertial>")),
+            ("a joint from nowhere", "r.urdf", {"r.urdf": urdf(parent="c")}, ("parent or child missing",)),
+            ("more columns than joints", "r.urdf", {"r.urdf": urdf()}, ("a.csv", "which columns are j", "--channel j=")),
+        )
+    ),
+    Case("new: a folder for a table", ("new", "data", "--system", "double_pendulum", "--output", "mine.yaml"), ("data: is a folder", "name the tables in it")),
 ]

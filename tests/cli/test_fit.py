@@ -49,7 +49,7 @@ rule first:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["none.yaml"], ["none.yaml", "cannot be read"]),
+        (["none.yaml"], ["none.yaml", "no such file; draft one"]),
         (["{root}/config/experiments/demo.yaml", "--budget", "huge"], ["huge", "quick, paper"]),
         (["{root}/config/experiments/demo.yaml", "--cores", "0"], ["--cores 0", "one or more"]),
         (["{root}/config/experiments/quadrotor_circle.yaml"], ["kind", "identification"]),

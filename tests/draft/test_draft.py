@@ -1,5 +1,6 @@
 """From two tables to a file: what is chosen, on motions whose truth is known."""
 
+import re
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from pdsim.draft.entries import told_apart
 from pdsim.draft.limits import of_double_pendulum
 from pdsim.draft.matching import motion_of
 from pdsim.draft.robot_limits import _beyond, _inertias
+from pdsim.draft.step import choose_step
 from pdsim.draft.stretches import choose_stretches, positions_of, slowest_period
 from pdsim.draft.windows import growth
 from pdsim.recordings.smoothing import Smoothing, state_covariance
@@ -122,7 +124,7 @@ def test_errors_of_a_free_mass_grow_as_its_velocity_says():
     run = SimpleNamespace(
         frames=100, frame_time=dt, input=np.zeros((100, 1)), states=np.zeros((100, 2))
     )
-    found = growth(simulator, [run], np.array([1e-3, 1.0]), smoothing, frames)
+    found = growth(simulator, [run], np.array([1e-3, 1.0]), smoothing, frames, np.full(1, 0.5))
     sigma = state_covariance(np.array([[1e-6]]), 50, 100, dt, smoothing)
     t = dt * np.arange(1, frames + 1)
     expected = np.sqrt(sigma[0, 0] + 2 * t * sigma[0, 1] + t**2 * sigma[1, 1]) / 1e-3
@@ -148,9 +150,17 @@ def test_a_draft_of_two_tables_passes_check_and_says_why(folder, capsys):
     assert values["simulator"]["parameters"]["length"]["unit"] == "m"
     assert "# distance between the joints; first guess" in text
     reason = next(line for line in text.splitlines() if "Error of one step halved:" in line)
-    error, noise = (float(part.split(" rad")[0]) for part in reason.split(": ")[1:3])
+    told = " ".join(text[text.index(reason) :].replace("#", " ").split())
+    error, noise = (float(part.split(" rad")[0]) for part in told.split(": ")[1:3])
     assert error < 0.1 * noise
     assert noise == pytest.approx(NOISE, rel=0.2)
+    # What cannot be a pendulum is no matter of the limits; all others can be simulated.
+    assert main(["preflight", str(mine), "--budget", "quick"]) == 0
+    told = capsys.readouterr().out
+    assert "cannot be simulated" not in told
+    assert re.search(
+        r"csvgd_marginal: \d[\d,]* roll-outs at most, \d[\d.]* min of one core: ", told
+    )
 
 
 def test_what_was_not_observed_and_what_is_not_used_is_told(tmp_path, capsys):
@@ -167,3 +177,28 @@ def test_what_was_not_observed_and_what_is_not_used_is_told(tmp_path, capsys):
     assert "not observed: 20 of 300 frames of a (6.7 %), the first after 0.495 s" in told
     assert "from a and b: " in told
     assert "; c is not used" in told
+
+
+@pytest.mark.parametrize(("noise", "integrator"), [(0.1, "semi_implicit_euler"), (1e-6, "rk4")])
+def test_the_cheapest_step_that_errs_less_than_the_sensors_is_taken(noise, integrator):
+    """A mass on a spring, exactly recorded; the guess is right, so the noise is all that is missed."""
+    simulator = build_simulator(
+        SimulatorConfig.model_validate(
+            {
+                "system": "oscillator",
+                "parameters": {"stiffness": {"lower": 20.0, "upper": 30.0, "unit": "N/m"}},
+                "fixed": {"damping": 0.0, "mass": 1.0},
+            }
+        )
+    )
+    dt = 0.01
+    time = dt * np.arange(200)
+    states = np.stack([0.1 * np.cos(5 * time), -0.5 * np.sin(5 * time)], axis=1)
+    run = SimpleNamespace(
+        frames=200, frame_time=dt, input=np.zeros((200, 1)), states=states, observed=states
+    )
+    chosen = choose_step(simulator, [run], np.array([noise, np.nan]), np.array([0.5]), 60)
+    assert chosen.integrator == integrator
+    assert chosen.frames == 60
+    assert chosen.error.ratio < 0.1
+    assert chosen.tried[integrator, chosen.substeps] < 0.1

@@ -72,6 +72,9 @@ def test_joints_and_torques_are_matched_by_their_names(tmp_path, capsys):
         f"torque_{name}": {"column": f"tau_{name}", "unit": "N m"} for name in ("left", "right")
     }
     assert "torque_left: column 'tau_left' in N m" in capsys.readouterr().out
+    assert values["runs"][0]["settings"] == {"start_count": 8, "tolerance": 0.001}
+    # What is not told apart is named where the report begins.
+    assert values["description"].startswith("Held at the numbers of the robot's file: ")
     sought = values["simulator"]["parameters"]
     for name, (*_, damping) in ARMS.items():
         # The file is wrong by a factor of twenty and more.

@@ -14,7 +14,7 @@ from pdsim.stages.report import write_report
 PREFLIGHT = Preflight(
     Findings(0.02, {"link_1": 0.1, "link_2": 0.3}, (), 0.0),
     "",
-    {"svgd_single": Cost(12345, 0.4)},
+    {"svgd_single": Cost(12345, 0.1, 0.4)},
 )
 PICTURES = (
     "figures/convergence.png",

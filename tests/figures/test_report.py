@@ -102,20 +102,21 @@ def test_the_report_tells_what_was_known_before_it_ran(held_out, written):
     text = written(held_out)
     assert "changes what is simulated by 0.02 times the sensors' noise ." in text
     assert "would tell every parameter" in text
-    assert "svgd_single 12,345 0.4" in text
+    assert "svgd_single 12,345 0.1 0.4" in text
     open_text = "nothing is seen of link_1 alone"
-    rough = Findings(3.0, {}, (open_text,), 0.25)
+    rough = Findings(3.0, {}, (open_text,), 0.25, 0.5)
     text = written(held_out, preflight=Preflight(rough, "", {}))
     assert "3 times the sensors' noise : the error of the step passes for something" in text
     assert f"were the model exact: {open_text}" in text
     assert "25 % cannot be simulated" in text
+    assert "50 % of the prior's box are no system that can be" in text
     text = written(held_out, preflight=Preflight(None, "no position was measured", {}))
     assert "Nothing could be told: no position was measured." in text
 
 
 def test_combinations_are_shown_where_the_system_knows_them(held_out, written):
     text = written(held_out)
-    assert text.count("combination unit 5 % median 95 %") == 1
+    assert text.count("combination unit 5 % median 95 % meaning") == 1
     assert "ratio m/m" in text
     assert "A single parameter need not be determined" in text
 

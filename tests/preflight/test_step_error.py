@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pdsim.preflight.step_error import step_error
+from pdsim.preflight.step_error import can_be, step_error
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.simulator import build_simulator
 
@@ -67,3 +67,34 @@ def test_what_no_step_can_simulate_is_no_error_of_the_step():
         oscillator("rk4", 1), starts, inputs, 0.02, [0], np.array([1e-3]), np.full((1, 1), 0.5)
     )
     assert found.error[0] == pytest.approx(error_of("rk4", 1), rel=1e-6)
+
+
+def pendulum(J1):
+    """A double pendulum between limits in some of which J1 J2 is below l² S2²."""
+    limits = {"J1": J1, "J2": (0.02, 0.03)}
+    return build_simulator(
+        SimulatorConfig.model_validate(
+            {
+                "system": "double_pendulum",
+                "options": {"parameters": "base"},
+                "parameters": {
+                    name: {"lower": low, "upper": high, "unit": "kg m^2"}
+                    for name, (low, high) in limits.items()
+                },
+                "fixed": {"length": 0.1, "S2y": 1 / 3, "friction_1": 0.01, "friction_2": 0.01},
+            }
+        )
+    )  # fmt: skip
+
+
+def test_what_can_be_no_pendulum_is_told_from_a_step_that_fails():
+    """l² S2² / J2 is 0.044 kg m² at J2 = 0.025."""
+    simulator = pendulum((0.02, 0.09))
+    points = np.array([[0.1, 0.5], [0.9, 0.5]])
+    np.testing.assert_array_equal(can_be(simulator, points), [False, True])
+    start, rest = np.array([[0.1, 0.2, 0.0, 0.0]]), np.zeros((1, 50, 0))
+    found = step_error(simulator, start, rest, 0.01, [0], np.array([1e-3]), points)
+    assert found.lost == 0.0
+    start[0, 0] = np.nan
+    found = step_error(simulator, start, rest, 0.01, [0], np.array([1e-3]), points)
+    assert found.lost == 1.0

@@ -172,6 +172,8 @@ def test_what_was_known_before_has_its_remedy_too():
     assert limits == "narrower limits: 25 % of the prior cannot be simulated"
     assert told([], findings=rough) == [step, motion, limits]
     assert told([MIXED], findings=Findings(np.inf, {}, (), 0.25)) == [limits]
+    # Of what cannot be, no limits need to be drawn otherwise.
+    assert told([MIXED], findings=Findings(0.1, {}, (), 0.0, 0.5)) == []
 
 
 def test_no_more_than_three_remedies_are_told_and_none_if_there_is_none():

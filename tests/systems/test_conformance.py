@@ -251,6 +251,7 @@ def test_combinations_are_finite_and_have_units(system):
         assert np.isfinite(value), name
         assert np.shape(value) == (), name
         assert unit, name
+        assert system.combination_meanings.get(name), f"combination_meanings: what is {name}?"
 
 
 @every_system
