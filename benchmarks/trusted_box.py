@@ -151,6 +151,9 @@ def rows_of(experiment, found):
 
 def main():
     """Fit both, and write their tables."""
+    from pdsim.runtime import device
+
+    device.configure()
     experiment, problem = problem_of("trusted_box", process=None)
     first = fit(problem, started(problem.space, {}))
     _, problem = problem_of("trusted_box")
