@@ -14,11 +14,11 @@ from pydantic import Field
 
 from pdsim.inference import least_squares
 from pdsim.inference.least_squares import LeastSquares, State
-from pdsim.inference.point import PointSettings, described, first_point, iterates
+from pdsim.inference.point import described, iterates
 from pdsim.likelihood.problem import Position, Problem
 
 
-class Settings(PointSettings, least_squares.Settings):
+class Settings(least_squares.Settings):
     """Damped Gauss–Newton steps from one start."""
 
     start_count: Literal[1] = Field(1, description="one start, and no other")
@@ -31,12 +31,6 @@ class GaussNewton(LeastSquares):
     settings: Settings
     sample_kind: ClassVar[str] = "point"
     cheaper: ClassVar[str] = "raise iteration_count; each iteration pays for its tangents"
-
-    def init(self, problem: Problem, seed: int) -> State:
-        state = super().init(problem, seed)
-        x = first_point(problem.space, self.settings.start)[None]
-        position = state.position._replace(parameters=x.astype(state.position.parameters.dtype))
-        return state._replace(position=position)
 
     def step(self, key: jax.Array, problem: Problem, state: State):
         moved, info = super().step(key, problem, state)

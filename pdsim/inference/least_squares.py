@@ -40,6 +40,7 @@ from pdsim.inference.levenberg_marquardt import (
 )
 from pdsim.inference.particles import sobol_particles
 from pdsim.inference.profile import lagrangian, profile
+from pdsim.inference.start import StartSettings, first_point
 from pdsim.inference.target import SamplerSettings
 from pdsim.likelihood.problem import Position, Problem
 from pdsim.numerics.truncated_gaussian import truncated_gaussian
@@ -52,10 +53,14 @@ _DIGITS = 10.0
 _AGREEMENT = 1.0
 
 
-class Settings(SamplerSettings):
+class Settings(StartSettings, SamplerSettings):
     """Multi-start Levenberg–Marquardt with a Laplace posterior."""
 
-    start_count: Count = Field(16, description="starts, side by side; one starts from the centre")
+    start_count: Count = Field(
+        16,
+        description="starts, side by side, at Sobol points, one of which is the centre; alone it "
+        "starts there. `start` takes the place of the first",
+    )
     tolerance: Positive = Field(
         1e-9, description="a start is done when its linear model promises to gain less [nat]"
     )
@@ -134,9 +139,9 @@ class LeastSquares(Stepwise):
     def init(self, problem: Problem, seed: int) -> State:
         count, m = self.settings.start_count, problem.space.dimension
         position = sobol_particles(problem, count, seed)
-        if count == 1:
-            middle = jnp.asarray(problem.space.middle, position.parameters.dtype)[None]
-            position = position._replace(parameters=middle)
+        if count == 1 or self.settings.start:
+            first = first_point(problem.space, self.settings.start)
+            position = position._replace(parameters=position.parameters.at[0].set(first))
         x, shooting = position
         _, trajectories, gaps, states = shooting.shape
         model = Quadratic(

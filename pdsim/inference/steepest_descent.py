@@ -25,18 +25,17 @@ from pydantic import Field
 from pdsim.config.section import Count, Positive
 from pdsim.inference.estimator import Done, Independent, Info, summarise
 from pdsim.inference.point import (
-    PointSettings,
     described,
-    first_point,
     information,
     iterates,
     linear_model,
     position_of,
 )
+from pdsim.inference.start import StartSettings, first_point
 from pdsim.likelihood.problem import Position, Problem
 
 
-class Settings(PointSettings):
+class Settings(StartSettings):
     """Steepest descent with Armijo's line search."""
 
     alpha: float = Field(0.4, gt=0, lt=1, description="α, share of the descent that is asked for")

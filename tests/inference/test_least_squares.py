@@ -201,6 +201,18 @@ def test_many_starts_leave_a_local_optimum_that_one_does_not(tone):
     assert 0 < result.history["agreeing"][-1] < 1
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_start_that_is_given_is_one_of_them(tone, count):
+    """From 1.5 Hz the optimum at 1.6 Hz is found, which the centre, and the corner beside it, do not find."""
+    settings = {"start_count": count, "start": {"frequency": 1.5}}
+    told, plain = (
+        estimator.convergence(tone, result.state)["optimum"][0]
+        for estimator, result in (minimise(tone, settings), minimise(tone, {"start_count": count}))
+    )
+    assert abs(told - 1.6) < 0.01
+    assert abs(plain - 1.6) > 0.3
+
+
 def test_the_end_does_not_depend_on_the_chunks(tone):
     estimator = build("least_squares", particles=20, iterations=500)
     one, other = (run(estimator, tone, seed=2, chunk_size=size) for size in (3, 500))

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from kalman import kalman
 from scipy.linalg import expm
 
 from pdsim.likelihood.config import MarginalConfig
@@ -92,34 +93,22 @@ def position(problem, points):
     return Position(jnp.asarray(points), nothing)
 
 
-def kalman(data, point, space):
-    """log p by a filter that takes one frame after another, of all recordings together."""
+def log_likelihood(data, point, space):
+    """log p of all recordings together."""
     stiffness, rest, sigma, *q, rho = np.asarray(space.to_physical(jnp.asarray(point)))
-    total, length = 0.0, -(-60 // WINDOWS)
-    stationary, nothing = np.diag(q) ** 2, np.zeros((2, 2))
-    # The state, and behind it the push that it gets where a window ends.
-    at_end = np.block([[np.eye(2), np.eye(2)], [nothing, rho * np.eye(2)]])
-    fresh = np.block([[nothing, nothing], [nothing, (1 - rho**2) * stationary]])
+    total = 0.0
     for one in range(data.sizes["trajectory"]):
-        count = int(data["length"][one])
-        mean = np.append(data["start"].values[one], [0.0, 0.0])
-        covariance = np.block([[START_DEVIATION**2 * COVARIANCE, nothing], [nothing, stationary]])
-        for frame in range(1, count):
-            push = data["inputs"].values[one, frame - 1, 0]
-            step, shift = exact_step(stiffness, rest, push)
-            transition = np.block([[step, nothing], [nothing, np.eye(2)]])
-            mean = transition @ mean + np.append(shift, [0.0, 0.0])
-            covariance = transition @ covariance @ transition.T
-            seen = data["observed"].values[one, frame, 0]
-            if np.isfinite(seen):
-                spread = covariance[0, 0] + sigma**2
-                total -= 0.5 * ((seen - mean[0]) ** 2 / spread + np.log(2 * np.pi * spread))
-                gain = covariance[:, 0] / spread
-                mean = mean + gain * (seen - mean[0])
-                covariance = covariance - np.outer(gain, covariance[0])
-            if frame % length == 0:
-                mean = at_end @ mean
-                covariance = at_end @ covariance @ at_end.T + fresh
+        force = data["inputs"].values[one, :, 0]
+        total += kalman(
+            data["observed"].values[one, : int(data["length"][one])],
+            lambda frame, force=force: exact_step(stiffness, rest, force[frame - 1]),
+            data["start"].values[one],
+            START_DEVIATION**2 * COVARIANCE,
+            [sigma],
+            q,
+            rho,
+            length=-(-60 // WINDOWS),
+        )[0]
     return total
 
 
@@ -134,7 +123,7 @@ def test_on_linear_dynamics_it_is_the_kalman_filter_s(data):
         "process_correlation",
     )
     found, _ = evaluate(problem, position(problem, POINTS))
-    expected = [kalman(data, point, problem.space) for point in POINTS]
+    expected = [log_likelihood(data, point, problem.space) for point in POINTS]
     # Twenty steps of RK4 in a frame err by less than 1e-12.
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
@@ -189,8 +178,8 @@ def test_slopes_and_information_are_those_of_the_kalman_filter(data):
     step = 1e-5
     sides = [
         (
-            kalman(data, POINTS[0] + step * row, problem.space)
-            - kalman(data, POINTS[0] - step * row, problem.space)
+            log_likelihood(data, POINTS[0] + step * row, problem.space)
+            - log_likelihood(data, POINTS[0] - step * row, problem.space)
         )
         / (2 * step)
         for row in np.eye(6)
@@ -209,7 +198,7 @@ def test_slopes_and_information_are_those_of_the_kalman_filter(data):
         """Second derivative of −log p by differences of the filter's."""
         a, b = step * 20 * np.eye(6)[[i, j]]
         around = [
-            kalman(data, POINTS[0] + one * a + other * b, problem.space) * one * other
+            log_likelihood(data, POINTS[0] + one * a + other * b, problem.space) * one * other
             for one in (1, -1)
             for other in (1, -1)
         ]

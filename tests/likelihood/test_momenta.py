@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from kalman import kalman
 from scipy.linalg import block_diag, expm
 
 from pdsim.calibration.simulate import Generator
@@ -112,29 +113,22 @@ def position(problem, points):
     return Position(jnp.asarray(points), nothing)
 
 
-def kalman(rows, start, numbers, frames):
-    """log p of the first frames of a recording, frame by frame, and the last moments."""
+def filtered(data, recording, numbers, frames):
+    """log p of the first frames of a recording, means and covariances of all."""
     pull, mass, *sigma = numbers[:4]
-    q, rho = numbers[4:-1], numbers[-1]
-    kicked = block_diag(np.eye(2), np.linalg.inv([[0.5 + mass, mass], [mass, mass]]))
-    nothing, stationary = np.zeros((4, 4)), np.diag(q) ** 2
-    step = block_diag(motion(pull), np.eye(4))
-    at_end = np.block([[np.eye(4), kicked], [nothing, rho * np.eye(4)]])
-    fresh = block_diag(nothing, (1 - rho**2) * stationary)
-    mean = np.append(start, np.zeros(4))
-    covariance = block_diag(START_DEVIATION**2 * COVARIANCE, stationary)
-    total = 0.0
-    for frame in range(1, len(rows)):
-        mean, covariance = step @ mean, step @ covariance @ step.T
-        for channel in range(2 if frame < frames else 0):
-            spread = covariance[channel, channel] + sigma[channel] ** 2
-            miss = rows[frame, channel] - mean[channel]
-            total -= 0.5 * (miss**2 / spread + np.log(2 * np.pi * spread))
-            gain = covariance[:, channel] / spread
-            mean, covariance = mean + gain * miss, covariance - np.outer(gain, covariance[channel])
-        if frame % LENGTH == 0 and frame < len(rows) - 1:
-            mean, covariance = at_end @ mean, at_end @ covariance @ at_end.T + fresh
-    return total, mean[:4], covariance[:4, :4]
+    inverse = np.linalg.inv([[0.5 + mass, mass], [mass, mass]])
+    return kalman(
+        data["observed"].values[recording],
+        lambda frame: (motion(pull), np.zeros(4)),
+        data["start"].values[recording],
+        START_DEVIATION**2 * COVARIANCE,
+        sigma,
+        numbers[4:-1],
+        numbers[-1],
+        length=LENGTH,
+        frames=frames,
+        kick=block_diag(np.eye(2), inverse),
+    )
 
 
 def test_on_linear_dynamics_it_is_the_kalman_filter_s(data, problem):
@@ -142,11 +136,8 @@ def test_on_linear_dynamics_it_is_the_kalman_filter_s(data, problem):
     assert problem.space.names[4:] == names
     assert [p.unit for p in problem.noise.process] == ["m", "m", "N s", "N s"]
     found, _ = jax.jit(problem.evaluate)(position(problem, POINTS))
-    expected = [
-        sum(kalman(r, s, np.asarray(problem.space.to_physical(jnp.asarray(point))), FRAMES)[0]
-            for r, s in zip(data["observed"].values, data["start"].values, strict=True))
-        for point in POINTS
-    ]  # fmt: skip
+    values = [np.asarray(problem.space.to_physical(jnp.asarray(point))) for point in POINTS]
+    expected = [sum(filtered(data, i, x, FRAMES)[0] for i in range(2)) for x in values]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -172,8 +163,8 @@ def test_predictions_have_the_filter_s_moments(data, problem):
     )
     numbers = np.asarray(problem.space.to_physical(jnp.asarray(POINTS[0])))
     found = predict(prefix, np.tile(numbers, (4000, 1)), seed=0, spread=0.0).channels[0, :, -1]
-    rows, start = data["observed"].values[1], data["start"].values[1]
-    _, mean, covariance = kalman(rows, start, numbers, 2 * LENGTH)
+    _, means, covariances = filtered(data, 1, numbers, 2 * LENGTH)
+    mean, covariance = means[-1], covariances[-1]
     deviation = np.sqrt(np.diagonal(covariance))
     np.testing.assert_allclose(found.mean(axis=0), mean, atol=0.06 * deviation.max())
     assert np.all(np.abs(found.mean(axis=0) - mean) < 0.07 * deviation)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from kalman import kalman
 from scipy import stats
 from scipy.linalg import expm
 
@@ -87,32 +88,20 @@ def observed(data):
     return data["observed"].values[1:, PREFIX:, :1]
 
 
-def kalman(data, recording):
-    """Mean and covariance (frame, 2, …) of the state from frame PREFIX on, frame by frame."""
-    means, covariances, nothing, own = [], [], np.zeros((2, 2)), np.diag(Q**2)
-    # The state, and behind it the push that it gets where a window ends.
-    mean, covariance = (
-        np.append(START, [0.0, 0.0]),
-        np.block([[COVARIANCE, nothing], [nothing, own]]),
+def moments(data, recording):
+    """Mean and covariance (frame, 2, …) of the state from frame PREFIX on."""
+    _, means, covariances = kalman(
+        data["observed"].values[recording],
+        lambda frame: (TRANSITION, exact_step(PUSH[frame - 1])[1]),
+        START,
+        COVARIANCE,
+        [SIGMA],
+        Q,
+        RHO,
+        length=WINDOW,
+        frames=PREFIX,
     )
-    step = np.block([[TRANSITION, nothing], [nothing, np.eye(2)]])
-    at_end = np.block([[np.eye(2), np.eye(2)], [nothing, RHO * np.eye(2)]])
-    fresh = np.block([[nothing, nothing], [nothing, (1 - RHO**2) * own]])
-    for frame in range(1, FRAMES):
-        mean = step @ mean + np.append(exact_step(PUSH[frame - 1])[1], [0.0, 0.0])
-        covariance = step @ covariance @ step.T
-        seen = data["observed"].values[recording, frame, 0]
-        if frame >= PREFIX:
-            means.append(mean[:2])
-            covariances.append(covariance[:2, :2])
-        elif np.isfinite(seen):
-            spread = covariance[0, 0] + SIGMA**2
-            gain = covariance[:, 0] / spread
-            mean = mean + gain * (seen - mean[0])
-            covariance = covariance - np.outer(gain, covariance[0])
-        if frame % WINDOW == 0:
-            mean, covariance = at_end @ mean, at_end @ covariance @ at_end.T + fresh
-    return np.array(means), np.array(covariances)
+    return means[PREFIX - 1 :], covariances[PREFIX - 1 :]
 
 
 @pytest.mark.parametrize("recording", [1, 3])
@@ -121,7 +110,7 @@ def test_mean_and_variance_are_the_kalman_filter_s(data, recording):
     draws = 4000
     one = data.isel(trajectory=[0, recording])
     found = predicted(one, draws=draws)
-    mean, covariance = kalman(data, recording)
+    mean, covariance = moments(data, recording)
     expected = np.diagonal(covariance, axis1=1, axis2=2)
     error = (found.channels[0].mean(axis=0) - mean) / np.sqrt(expected / draws)
     assert np.abs(error).max() < 5
