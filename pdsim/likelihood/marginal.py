@@ -26,17 +26,22 @@ Kalman filter's likelihood. The recursion is in ``pdsim.likelihood.smoother``.
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from pdsim.likelihood.momenta import kicks
+from pdsim.likelihood.marginal_slopes import (
+    Around,
+    in_kicks,
+    in_noise,
+    in_parameters,
+    particles_first,
+    positive,
+)
+from pdsim.likelihood.momenta import kicks as kicks_of
 from pdsim.likelihood.motion import Motion
 from pdsim.likelihood.noise import Deviations, NoiseModel
-from pdsim.likelihood.noise_slopes import Adjoint, adjoint, slope_of_kicks
-from pdsim.likelihood.noise_slopes import curvature as noise_curvature
-from pdsim.likelihood.noise_slopes import slope as noise_slope
+from pdsim.likelihood.noise_slopes import adjoint
 from pdsim.likelihood.problem import (
     Linearisation,
     Position,
@@ -178,11 +183,11 @@ class MarginalProblem:
         sensitivity = around.motion.sensitivity(around.precision)
         own = eliminate(around.windows, around.filtered, sensitivity, around.noise.correlation)
         information = jnp.einsum("np,ijnp->pij", around.weights, own)
-        slope = self._slope(around, position) + self._in_kicks(around, position)
+        slope = in_parameters(self, around, position) + in_kicks(self, around, position)
         if sum(self.noise.inferred) > 0:
-            own_slope, bent = self._in_noise(around, position)
+            own_slope, bent = in_noise(self, around, position)
             slope = jnp.concatenate([slope, own_slope], axis=1)
-            information = jax.vmap(jax.scipy.linalg.block_diag)(information, _positive(bent))
+            information = jax.vmap(jax.scipy.linalg.block_diag)(information, positive(bent))
         return around.value, slope, information
 
     def value_and_slope(self, position: Position) -> tuple[jax.Array, jax.Array]:
@@ -193,9 +198,9 @@ class MarginalProblem:
         exact, and so is what parameters change in how it acts.
         """
         around = self._around(position)
-        slope = self._slope(around, position) + self._in_kicks(around, position)
+        slope = in_parameters(self, around, position) + in_kicks(self, around, position)
         if sum(self.noise.inferred) > 0:
-            slope = jnp.concatenate([slope, self._in_noise(around, position)[0]], axis=1)
+            slope = jnp.concatenate([slope, in_noise(self, around, position)[0]], axis=1)
         return around.value, slope
 
     def smoothed(self, position: Position) -> tuple[jax.Array, Filtered]:
@@ -207,7 +212,7 @@ class MarginalProblem:
         noise = self._deviations(position)
         windows = self._windows(position, starts, noise)
         filtered = self._filtered(noise, starts, windows)
-        return jax.tree.map(_particles_first, (starts, filtered))
+        return jax.tree.map(particles_first, (starts, filtered))
 
     def marginal(self, position: Position) -> jax.Array:
         """Return log p of each recording, (particle, trajectory)."""
@@ -240,16 +245,16 @@ class MarginalProblem:
 
         return jax.lax.fori_loop(0, self.iterations, step, self._guessed(position))
 
-    def _around(self, position: Position, with_parameters: bool = False) -> "_Around":
+    def _around(self, position: Position, with_parameters: bool = False) -> Around:
         """Settle, and filter and smooth once more from there."""
         starts = self._settle(position)
         noise = self._deviations(position)
         motion = self._simulate(position, starts, with_parameters)
-        windows = motion.windows(noise.sensor**-2, self._kicks(position.parameters))
+        windows = motion.windows(noise.sensor**-2, self.kicks(position.parameters))
         filtered = self._filtered(noise, starts, windows)
         smoothed = smooth(windows, filtered, noise.correlation)
         per_trajectory = self._log_likelihood(noise, filtered).T
-        return _Around(
+        return Around(
             value=combine_trajectories(per_trajectory, self.combination),
             weights=trajectory_weights(per_trajectory, self.combination).T,
             noise=noise,
@@ -262,10 +267,10 @@ class MarginalProblem:
 
     def _windows(self, position: Position, starts: jax.Array, noise: Deviations) -> Windows:
         """Windows around their starts, with slopes of the states alone."""
-        kicks = self._kicks(position.parameters)
+        kicks = self.kicks(position.parameters)
         return self._simulate(position, starts).windows(noise.sensor**-2, kicks)
 
-    def _kicks(self, coordinates: jax.Array) -> jax.Array | None:
+    def kicks(self, coordinates: jax.Array) -> jax.Array | None:
         """How process noise moves the states it acts on, as they are guessed; scaled.
 
         Taken where the states are guessed and not where they are found, it changes with the
@@ -275,7 +280,7 @@ class MarginalProblem:
             return None
         own = coordinates[:, : self.simulator.space.dimension]
         scale = self.noise_scale / self.state_scale[:, None]
-        return scale[..., None, None] * kicks(self.simulator, own, self.guesses[:, 1:])
+        return scale[..., None, None] * kicks_of(self.simulator, own, self.guesses[:, 1:])
 
     def _log_likelihood(self, noise: Deviations, filtered: Filtered) -> jax.Array:
         """Log p of each recording, (trajectory, particle)."""
@@ -296,76 +301,10 @@ class MarginalProblem:
             noise.correlation,
         )
 
-    def _slope(self, around: "_Around", position: Position) -> jax.Array:
-        """Slope of log p in the simulator's parameters, (particle, M).
-
-        It is −Σ (r + R δ̂)ᵀ ∂r/∂θ − Σ λ⁻ᵀ ∂e/∂θ: along the parameters' tangents, where there are
-        any, or else pulled back through the roll-outs.
-        """
-        rows, size = around.motion.rows, len(self.state_scale)
-        moved = jnp.swapaxes(around.adjoint.state, 0, 1)[:, None, None]
-        pull = rows[0] + (rows[-size:] * moved).sum(axis=0)
-        later = jnp.swapaxes(around.adjoint.mean[:, :size], 0, 1)
-        later = jnp.concatenate([later[:, 1:], jnp.zeros_like(later[:, :1])], axis=1)
-        pull = around.weights * around.precision[:, None, None, None] * pull
-        later = around.weights * later
-        if len(rows) > 1 + size:
-            ends = jnp.swapaxes(around.motion.ends, 1, 2)[:, :-size]
-            along = (rows[1:-size] * pull).sum(axis=(1, 2, 3, 4))
-            return -(along + (ends * jnp.swapaxes(later, 0, 1)[:-1, None]).sum(axis=(0, 2, 3))).T
-        starts = _particles_first(around.starts)
-        _, pull_back = jax.vjp(
-            lambda x: self.residuals(x, starts, self.system), self._coordinates(position, starts)
-        )
-        return -pull_back((pull, later))[0].sum(axis=(1, 2))
-
-    def _in_kicks(self, around: "_Around", position: Position) -> jax.Array | float:
-        """What the parameters change in log p by the way that process noise acts, (particle, M)."""
-        if not self.noise.of_momenta:
-            return 0.0
-        own = position.parameters[:, : self.simulator.space.dimension]
-        pull = slope_of_kicks(
-            around.windows, around.filtered, around.adjoint, around.noise.correlation
-        )
-        return -jax.vjp(self._kicks, own)[1](around.weights * pull)[0]
-
-    def _in_noise(self, around: "_Around", position: Position) -> tuple[jax.Array, jax.Array]:
-        """Slope of log p in the noise's coordinates, (particle, K), and −∂² (particle, K, K)."""
-        inferred, noise = self.noise.inferred, around.noise
-        given = (
-            around.motion.channels,
-            around.windows,
-            around.filtered,
-            around.adjoint,
-            jnp.broadcast_to(noise.process[:, None] ** 2, around.filtered.after.mean.shape[1:]),
-            noise.correlation,
-            inferred,
-        )
-
-        def variances(own):
-            sensor, process, correlation = self._scaled(own)
-            entries = sensor**-2, process**2, correlation[None]
-            return jnp.concatenate([x[:count] for x, count in zip(entries, inferred, strict=True)])
-
-        # Each coordinate makes one of them.
-        own = position.parameters[:, self.simulator.space.dimension :]
-        each = jnp.ones_like(own)
-        rate, bend = jax.jvp(lambda x: jax.jvp(variances, (x,), (each,))[1], (own,), (each,))
-        # The normalisation of n observations is −½ n log τ.
-        precision = around.precision[: inferred[0]]
-        share = 0.5 * (self.counts.T @ around.weights)[: inferred[0]] / precision
-        slope = (around.weights * noise_slope(*given)).sum(axis=1)
-        slope = slope.at[: inferred[0]].add(-share)
-        bent = (around.weights * noise_curvature(*given)).sum(axis=2)
-        bent = rate[:, None] * bent * rate
-        own_bend = slope * bend
-        own_bend = own_bend.at[: inferred[0]].add(share / precision * rate[: inferred[0]] ** 2)
-        return -(slope * rate).T, jnp.moveaxis(bent + diagonal(own_bend), -1, 0)
-
     def _deviations(self, position: Position) -> Deviations:
-        return self._scaled(position.parameters[:, self.simulator.space.dimension :])
+        return self.scaled_noise(position.parameters[:, self.simulator.space.dimension :])
 
-    def _scaled(self, coordinates: jax.Array) -> Deviations:
+    def scaled_noise(self, coordinates: jax.Array) -> Deviations:
         """Noise of each particle, (…, particle), that of the process in scaled units."""
         noise = self.noise.deviations(coordinates)
         noise = noise._replace(process=noise.process / self.noise_scale)
@@ -411,7 +350,7 @@ class MarginalProblem:
         )
         return seen * (observed - target), end.T
 
-    def _coordinates(self, position: Position, starts: jax.Array) -> jax.Array:
+    def window_coordinates(self, position: Position, starts: jax.Array) -> jax.Array:
         """The simulator's parameters for all windows, (particle, trajectory, window, M)."""
         dimension = self.simulator.space.dimension
         coordinates = position.parameters[:, None, None, :dimension]
@@ -421,10 +360,10 @@ class MarginalProblem:
         self, position: Position, starts: jax.Array, with_parameters: bool = False
     ) -> Motion:
         """Roll out all windows with a tangent for each state and, if asked, each parameter."""
-        system, turned = self.system.forward_mode(), _particles_first(starts)
+        system, turned = self.system.forward_mode(), particles_first(starts)
         (residuals, end), (slopes, end_slopes) = tangents(
             lambda x, start: self.residuals(x, start, system),
-            self._coordinates(position, turned),
+            self.window_coordinates(position, turned),
             turned,
             with_start=True,
             with_parameters=with_parameters,
@@ -434,33 +373,6 @@ class MarginalProblem:
             gaps=starts[1:] - jnp.swapaxes(end, 0, 1)[:-1],
             ends=jnp.moveaxis(end_slopes, 2, 0).swapaxes(1, 2)[:-1],
         )
-
-
-class _Around(NamedTuple):
-    """What an evaluation finds at settled states, with (trajectory, particle) behind.
-
-    Attributes:
-        value: log p, (particle,).
-        weights: ∂ log p / ∂ log p_n, (trajectory, particle).
-        noise: deviations.
-        starts: of the windows, scaled.
-        motion: roll-outs from there.
-        windows, filtered, adjoint: their filter, and its adjoint.
-    """
-
-    value: jax.Array
-    weights: jax.Array
-    noise: Deviations
-    starts: jax.Array
-    motion: Motion
-    windows: Windows
-    filtered: Filtered
-    adjoint: Adjoint
-
-    @property
-    def precision(self) -> jax.Array:
-        """σ⁻², (channel, particle)."""
-        return self.noise.sensor**-2
 
 
 @jax.custom_vjp
@@ -479,17 +391,3 @@ def _pulled_back(kept, cotangent: jax.Array):
 
 
 _log_likelihood.defvjp(_with_slope, _pulled_back)
-
-
-def _particles_first(starts: jax.Array) -> jax.Array:
-    """(window, S, trajectory, particle) → (particle, trajectory, window, S)."""
-    return jnp.moveaxis(starts, (-1, -2), (0, 1))
-
-
-def _positive(bent: jax.Array) -> jax.Array:
-    """Symmetric matrices (particle, K, K) with the sizes of their eigenvalues.
-
-    Where log p bends upwards, the size of the curvature is what a step should trust.
-    """
-    values, vectors = jnp.linalg.eigh((bent + jnp.swapaxes(bent, 1, 2)) / 2)
-    return jnp.einsum("pik,pk,pjk->pij", vectors, jnp.abs(values), vectors)

@@ -57,11 +57,19 @@ def sizes(simulator: Simulator, states: np.ndarray) -> np.ndarray:
 
     Args:
         states: (state, S).
+
+    Raises:
+        PdsimError: no system can be at the prior's centre.
     """
     system, space = simulator.system, simulator.space
     prepared = system.prepare(space.system_parameters(jnp.full(space.dimension, 0.5)))
     masses = jax.vmap(lambda vector: system.mass_matrix(vector, prepared))(jnp.asarray(states))
     found = np.diagonal(masses, axis1=1, axis2=2).mean(axis=0)
+    if not (found > 0).all():
+        raise PdsimError(
+            "likelihood.marginal.process_of: momenta: in the middle of the limits "
+            f"(simulator.parameters) no {system.name} has these masses; move the limits"
+        )
     return np.concatenate([np.ones(states.shape[1] - len(found)), found])
 
 

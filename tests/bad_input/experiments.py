@@ -142,6 +142,8 @@ CASES = [
     checked("one limit of noise", "demo", ("likelihood", "marginal"), {"sensor": [0.3]}, "likelihood.marginal.sensor"),
     checked("a correlation above 1", "demo", ("likelihood", "marginal"), {"correlation": [0, 1.5]}, "likelihood.marginal.correlation: two growing numbers between -1 and 1"),
     checked("a start less than certain", "demo", ("likelihood", "marginal"), {"start": -1}, "likelihood.marginal.start: "),
+    checked("process noise of no mass matrix", "calibration_oscillator", ("likelihood", "marginal", "process_of"), "momenta", "likelihood.marginal.process_of: momenta: oscillator has no mass matrix", "choose states"),
+    checked("a spread below none", "demo", ("prediction", "noise_spread"), -0.5, "prediction.noise_spread: "),
     checked("an unknown prior of the process", "demo", ("likelihood", "marginal"), {"process_prior": "flat"}, "likelihood.marginal.process_prior: "),
     checked("no prediction at all", "demo", ("prediction", "samples"), 0, "prediction.samples: "),
     # Runs and their settings.

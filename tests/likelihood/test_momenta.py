@@ -13,7 +13,7 @@ from scipy.linalg import block_diag, expm
 from pdsim.calibration.simulate import Generator
 from pdsim.likelihood.config import LikelihoodConfig, MarginalConfig
 from pdsim.likelihood.marginal_data import marginal_problem
-from pdsim.likelihood.momenta import kick
+from pdsim.likelihood.momenta import kick, sizes
 from pdsim.likelihood.noise import noise_model
 from pdsim.likelihood.prediction import predict, prefix_of
 from pdsim.likelihood.problem import Position
@@ -210,6 +210,12 @@ def test_a_torque_changes_rates_as_a_push_does():
         driven = jnp.stack(system.derivative(tuple(vector), torque, 0.0, prepared))
         push = kick(system, vector, prepared) @ jnp.array([0.0, 0.0, *torque])
         np.testing.assert_allclose(push[2:], (driven - rest)[2:], rtol=1e-10)
+
+
+def test_limits_whose_middle_is_no_system_are_refused():
+    space = ParameterSpace((Parameter("mass", -2.0, 1.0, "kg", sets=("mass",)),), (("pull", 9.0),))
+    with pytest.raises(PdsimError, match=r"process_of: momenta: in the middle of the limits"):
+        sizes(Simulator(Carts(), space, 1), np.zeros((2, 4)))
 
 
 def test_a_system_without_masses_is_refused(trajectories_of):
