@@ -86,7 +86,8 @@ CASES = {
         EXPERIMENT,
         "    step_size: 0.03\n- method: csvgd",
         "    step_size: 0.02\n- method: csvgd",
-        AFTER_INFERENCE - {"plot_windows"} | {"infer"},
+        # What a run costs depends on how its settings take slopes.
+        AFTER_INFERENCE - {"plot_windows"} | {"infer", "preflight"},
         {"infer": 1, "simulate": 1, "predict": 1, "evaluate": 2},
     ),
     "the prefix: predictions and their scores": (
