@@ -252,8 +252,9 @@ def test_a_mixture_of_recordings(data):
     """Eq. 9: each recording's marginal likelihood enters the sum."""
     whole = problem_of(data)
     parts = [problem_of(data.isel(trajectory=[i])) for i in range(2)]
-    # The noise's limits are taken from all recordings.
-    parts = [replace(part, noise=whole.noise, state_scale=whole.state_scale) for part in parts]
+    # The noise's limits and the scales are taken from all recordings.
+    shared = {x: getattr(whole, x) for x in ("noise", "noise_scale", "state_scale")}
+    parts = [replace(part, **shared) for part in parts]
     values = [evaluate(part, position(part, POINTS))[0] for part in parts]
     mixed = replace(whole, combination="sum")
     found, _ = evaluate(mixed, position(mixed, POINTS))
