@@ -21,7 +21,9 @@ and the step to the next window
 −log p gains ½ log |1 + P⁻A| + ½ (r + R m⁻)ᵀ(1 − R P Rᵀ)(r + R m⁻) from each window (Särkkä,
 Bayesian Filtering and Smoothing, 2013, ch. 4 and 8, in the form that takes a window's observations
 at once). The filter carries covariances, not precisions, so that Q = 0 (the constrained problem of
-Eq. 8) and P_0 = 0 (a start that is known, Sec. III) are nothing special.
+Eq. 8) and P_0 = 0 (a start that is known, Sec. III) are nothing special. P and B are kept
+symmetric: what rounding makes of them otherwise grows from window to window where pushes are large
+beside the sensors' noise.
 
 Many recordings and particles are filtered at once: behind the shapes below come the batch's axes,
 the same everywhere (``pdsim.numerics.small_matrices``).
@@ -130,15 +132,16 @@ def run_filter(
         gain, log_determinant = inverse_and_log_determinant(
             one + product(before.covariance, information)
         )
-        updated = product(gain, before.covariance)
-        updated = (updated + transposed(updated)) / 2
+        updated = _symmetric(product(gain, before.covariance))
         crossed = product(gain, before.crossed)
         after = Moments(
             before.mean - applied(updated, pulled),
             before.push - applied(transposed(crossed), pulled),
             updated,
             crossed,
-            before.pushed - product(transposed(before.crossed), product(information, crossed)),
+            _symmetric(
+                before.pushed - product(transposed(before.crossed), product(information, crossed))
+            ),
         )
         found = squares + (before.mean * (slope + pulled)).sum(axis=0)
         misfit = found - (pulled * applied(updated, pulled)).sum(axis=0)
@@ -247,3 +250,8 @@ def eliminate(
     start = (nothing, nothing, jnp.zeros_like(sensitivity.information[0]))
     (_, _, total), _ = jax.lax.scan(window, start, rows)
     return total
+
+
+def _symmetric(matrix: jax.Array) -> jax.Array:
+    """(A + Aᵀ) / 2."""
+    return (matrix + transposed(matrix)) / 2
