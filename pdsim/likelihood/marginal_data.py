@@ -7,7 +7,7 @@ import xarray as xr
 from pdsim.likelihood.marginal import MarginalProblem
 from pdsim.likelihood.momenta import sizes
 from pdsim.likelihood.noise import NoiseModel, state_scale
-from pdsim.likelihood.shooting import by_column, guessed_states, subtracts
+from pdsim.likelihood.shooting import active_frames, by_column, guessed_states, subtracts
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.simulator import Simulator
 from pdsim.trajectories import inputs_of, window_length, windows
@@ -73,7 +73,6 @@ def windowed_problem(
     window_count = -(-(observed.shape[1] - 1) // length)
     targets = windows(observed[:, 1:], length, window_count, np.nan)
     seen = np.isfinite(targets)
-    within = np.arange(1, observed.shape[1]) < trajectories["length"].values[:, None]
     first = length * np.arange(window_count)
     frame_time = float(trajectories.attrs["frame_time"])
     scale = state_scale(trajectories)
@@ -89,7 +88,7 @@ def windowed_problem(
             start_deviation**2 * trajectories["start_covariance"].values, dtype
         ),
         guesses=jnp.asarray(guessed_states(trajectories, first), dtype),
-        active=None if within.all() else jnp.asarray(windows(within, length, window_count, False)),
+        active=active_frames(trajectories, length, window_count),
         state_scale=jnp.asarray(scale, dtype),
         noise_scale=jnp.asarray(scale * of_momenta, dtype),
         simulator=simulator,

@@ -312,7 +312,6 @@ def shooting_problem(
     inverse = np.where(seen, 1 / noise, 0.0)
     normalisation = -np.where(seen, np.log(noise * np.sqrt(2 * np.pi)), 0.0)
     first = length * np.arange(window_count)
-    within = np.arange(1, observed.shape[1]) < trajectories["length"].values[:, None]
     linked = first[1:] < trajectories["length"].values[:, None] - 1
     return ShootingProblem(
         targets=by_column(np.nan_to_num(targets), dtype),
@@ -322,7 +321,7 @@ def shooting_problem(
         first_start=jnp.asarray(trajectories["start"].values, dtype),
         later_starts=jnp.asarray(guessed_states(trajectories, first[1:]), dtype),
         linked=None if linked.all() else jnp.asarray(linked),
-        active=None if within.all() else jnp.asarray(windows(within, length, window_count, False)),
+        active=active_frames(trajectories, length, window_count),
         state_scale=jnp.asarray(state_scale(trajectories), dtype),
         log_normalisation=jnp.asarray(normalisation.sum(axis=(0, 2, 3)), dtype),
         simulator=simulator,
@@ -340,6 +339,20 @@ def guessed_states(trajectories: xr.Dataset, frames: np.ndarray) -> np.ndarray:
     last = states[np.arange(len(states)), length - 1]
     within = frames < length[:, None] - 1
     return np.where(within[..., None], states[:, frames], last[:, None])
+
+
+def active_frames(trajectories: xr.Dataset, length: int, count: int) -> jax.Array | None:
+    """Whether a frame of a window is within its recording, (h, trajectory, window).
+
+    None: roll-outs need not be held, as they end with their recordings or run on for less than a
+    window as they did before. With inputs they do not: nothing drives them there.
+    """
+    frames = trajectories.sizes["time"]
+    within = np.arange(1, frames) < trajectories["length"].values[:, None]
+    filled = count * length == frames - 1 or "inputs" not in trajectories
+    if filled and within.all():
+        return None
+    return jnp.asarray(windows(within, length, count, False))
 
 
 def by_column(values: np.ndarray, dtype) -> tuple[jax.Array, ...]:

@@ -75,6 +75,32 @@ def test_a_roll_out_may_fail_where_nobody_looks(window_count):
     assert all(np.isfinite(leaf).all() for leaf in linear)
 
 
+@dataclass(frozen=True)
+class Loose(Growth):
+    """A number that what drives it keeps from growing: without, it is infinite after two frames."""
+
+    name: ClassVar[str] = "loose"
+    inputs: ClassVar = (Quantity("u", "-", "input"),)
+
+    def step(self, state, input, time, prepared, dt):
+        return ((prepared["gain"] + 1e200 * (1 - input[0])) * state[0],)
+
+
+def test_a_last_window_is_held_where_nothing_drives_it():
+    """Of five windows of five frames the last has one: the others have no input."""
+    recording = unsmoothed("0", 0.1, np.ones((22, 1)), np.ones((22, 1)), 1)
+    data = trajectory_set(Loose(), [recording], ["train"], {})
+    data["states"][:] = data["observed"].values
+    data["start"][:] = 1.0
+    whole = shooting_problem(
+        Simulator(Loose(), SPACE, 1), data, np.ones(1), window_count=5, combination="product"
+    )
+    position = Position(jnp.array([[0.45]]), whole.start_shooting()[None])
+    value, slope = jax.value_and_grad(lambda x: whole.evaluate(x)[0].sum())(position)
+    assert np.isfinite(value) and np.isfinite(slope.parameters).all()
+    assert all(np.isfinite(leaf).all() for leaf in whole.linearise(position))
+
+
 def test_a_channel_that_does_not_move_has_no_share_of_its_spread():
     still = unsmoothed("0", 0.1, np.ones((30, 1)), np.zeros((30, 0)), 1)
     data = trajectory_set(Growth(), [still], ["train"], {})
