@@ -47,13 +47,13 @@ pendubot: $(READY) ## Run three estimators on a robot with two motors (tables in
 robots: $(READY) ## Estimate a pendubot from its URDF and a real Panda from its torques (tables as for pendubot)
 	$(SNAKEMAKE) robots
 
-panda: $(READY) ## Run all estimators on an arm that shakes a box, in two phases
+panda: $(READY) ## Run the estimators on an arm that shakes a box, in two phases
 	$(SNAKEMAKE) panda
 
 loop: $(READY) ## Identify a flexible loop in the hand of an arm
 	$(SNAKEMAKE) loop
 
-control: $(READY) ## Control a quadrotor and a cart-pole that are learnt on the way, ten vehicles each
+control: $(READY) ## Control a quadrotor and a cart-pole that are learnt on the way, and one with a load
 	$(SNAKEMAKE) control
 
 bayessim: $(READY) ## Train BayesSim's likelihood-free variants where an experiment has them

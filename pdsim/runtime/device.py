@@ -19,6 +19,8 @@ from pdsim.runtime import gpu
 _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
 # Threads of XLA for each core, at least.
 _THREADS = 4
+# XLA's own split of a loop among threads, to do without where there is a device for each core.
+_SPLIT = "--xla_disable_hlo_passes=cpu-parallel-task-assigner"
 
 
 def _cpu_features() -> str:
@@ -62,6 +64,8 @@ def configure(precision: str = "float64", cores: int = 1) -> None:
       (``pdsim.runtime.cores``);
     - float64 arithmetic unless ``precision`` is "float32";
     - compiled programs are kept across processes (``JAX_COMPILATION_CACHE_DIR`` overrides where);
+    - where there are several, XLA splits no loop among threads itself: each device then kept both
+      of two cores busy, with half as much work again, and two were no faster than one;
     - XLA has four threads for each core, whatever ``NPROC`` says of more than one core: since
       jaxlib 0.10 a batch of LAPACK's routines holds a thread until others have done their share,
       and two batches at a time, of one core or of two, stop a pool of two for ever;
@@ -71,6 +75,9 @@ def configure(precision: str = "float64", cores: int = 1) -> None:
     gpu.claim(os.environ)
     cores = min(cores, available_cores())
     os.environ["NPROC"] = str(_threads(cores))
+    flags = os.environ.get("XLA_FLAGS", "")
+    if cores > 1 and "xla_disable_hlo_passes" not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} {_SPLIT}".strip()
     jax.config.update("jax_num_cpu_devices", cores)
     jax.config.update("jax_enable_x64", precision == "float64")
     if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):

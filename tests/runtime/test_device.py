@@ -77,16 +77,25 @@ def test_batches_of_lapack_side_by_side_come_to_an_end():
 
 @pytest.mark.parametrize(("cores", "threads"), [("1", 1), ("2", 8)])
 def test_a_job_of_several_cores_has_threads_for_the_batches_of_all(cores, threads):
-    """Snakemake's jobs state one thread; batches of two cores, side by side, would wait for ever."""
+    """Snakemake's jobs state one thread; batches of two cores, side by side, would wait for ever.
+
+    And its loops are not split among threads once more; flags that were there stay.
+    """
     script = f"""
 import os
 from pdsim.runtime import device
 device.available_cores = lambda: 2
 device.configure(cores={cores})
-print(os.environ["NPROC"])
+print(os.environ["NPROC"], os.environ["XLA_FLAGS"])
 """
-    environment = os.environ | {"NPROC": "1"}
+    given = "--xla_cpu_enable_fast_math=false"
+    environment = os.environ | {"NPROC": "1", "XLA_FLAGS": given}
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True
     )
-    assert int(done.stdout) == threads, done.stderr
+    found, *flags = done.stdout.split()
+    assert int(found) == threads, done.stderr
+    assert flags[0] == given
+    assert [flag.partition("=")[2] for flag in flags[1:]] == (
+        ["cpu-parallel-task-assigner"] if threads > 1 else []
+    )
