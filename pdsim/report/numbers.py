@@ -129,6 +129,8 @@ class QuantileLine(NamedTuple):
 def quantile_lines(path: str, group: str) -> list[QuantileLine]:
     """Quantiles of what is in a group of a posterior file; empty where there is none.
 
+    What all draws have alike follows from what is held, and was not found.
+
     Args:
         group: ``combinations`` or ``single``.
     """
@@ -137,7 +139,7 @@ def quantile_lines(path: str, group: str) -> list[QuantileLine]:
     lines = []
     for name, values in read_dataset(path, group).data_vars.items():
         known = values.values[np.isfinite(values.values)]
-        if known.size:
+        if known.size == 1 or (known.size and np.ptp(known) > 0):
             shown = (f"{value:.4g}" for value in np.quantile(known, _QUANTILES))
             lines.append(QuantileLine(str(name), str(values.attrs["units"]), *shown))
     return lines
