@@ -105,9 +105,11 @@ def flattened(log_weight: np.ndarray, least: float) -> tuple[np.ndarray, float]:
         least: smallest effective sample size (Σw)²/Σw².
     """
 
+    finite = np.isfinite(log_weight)
+
     def weights(power):
         # 0 · −∞ is not a number, but such a sample has no weight for any power.
-        scaled = np.where(np.isfinite(log_weight), power * log_weight, -np.inf)
+        scaled = np.where(finite, power * np.where(finite, log_weight, 0.0), -np.inf)
         return np.exp(scaled - log_sum(scaled))
 
     def size(power):

@@ -59,6 +59,15 @@ def test_flattening_leaves_the_size_that_is_asked_for():
     assert importance.flattened(power * log_weight, 50)[1] == 1
 
 
+def test_samples_without_a_weight_have_none_at_any_power():
+    """And 0 · −∞, which is met where no power is flat enough, warns nobody."""
+    log_weight = np.array([0.0, -np.inf, -1e6, -np.inf])
+    with np.errstate(invalid="raise"):
+        weight, power = importance.flattened(log_weight, 3)
+    assert power == 0
+    np.testing.assert_allclose(weight, [0.5, 0, 0.5, 0])
+
+
 def test_resampling_repeats_a_sample_as_often_as_its_weight_says():
     weight = np.array([0.1, 0.0, 0.55, 0.35])
     with np.errstate(divide="ignore"):
