@@ -196,7 +196,7 @@ class MarginalProblem:
         Slopes of the parameters are those of log p(y, x̂), which is stationary in x̂; what they
         change in log |H| by second derivatives of the motion is left out. Those of the noise are
         exact, and so is what parameters change in how it acts. Where states have not settled after
-        ``iterations`` steps, all are those of a log p that is linear in them.
+        ``iterations`` steps, all slopes are approximate.
         """
         around = self._around(position)
         slope = in_parameters(self, around, position) + in_kicks(self, around, position)
