@@ -35,8 +35,12 @@ HORIZON = 20
 PAIRS = ((1, 3), (2, 4), (5, 6), (1, 4), (3, 5), (4, 6), (6, 7))
 
 
-def torque_rows(experiment):
-    """Time, positions, velocities, accelerations and torques through the filter, (row, joint)."""
+def torque_rows(experiment, every=EVERY):
+    """Time, positions, velocities, accelerations and torques through the filter, (row, joint).
+
+    Args:
+        every: time between rows [s].
+    """
     from scipy.signal import butter, filtfilt
 
     from pdsim.runtime.files import find_file
@@ -58,7 +62,7 @@ def torque_rows(experiment):
     q, torques = (filtfilt(b, a, x, axis=0) for x in (q, torques))
     v = np.gradient(q, step, axis=0)
     a = np.gradient(v, step, axis=0)
-    rows = slice(round(EDGE / step), len(times) - round(EDGE / step), round(EVERY / step))
+    rows = slice(round(EDGE / step), len(times) - round(EDGE / step), round(every / step))
     return tuple(x[rows] for x in (times, q, v, a, torques))
 
 

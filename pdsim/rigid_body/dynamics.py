@@ -12,7 +12,8 @@ Accelerations are differentiated by the equation itself: at a solution,
     M da = dτ − ∂(M a + c) at constant a
 
 so a derivative costs one of inverse dynamics and a product with the inverse that is there, in
-forward and in reverse mode.
+forward and in reverse mode. So are those of a step that ends with the friction of its end
+(``pdsim.rigid_body.friction``), M a + c + φ(v + dt a) = τ.
 """
 
 from typing import Any, NamedTuple
@@ -22,6 +23,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from pdsim.numerics.small_matrices import inverse_of_positive
+from pdsim.rigid_body.forces import friction, friction_slope
+from pdsim.rigid_body.friction import slowed
 from pdsim.rigid_body.kinematics import Placed, cross_motion, place
 from pdsim.rigid_body.links import Links
 from pdsim.rigid_body.model import Model
@@ -133,38 +136,46 @@ def mass_matrix(model: Model, links: Links, q):
     return below + below.T + jnp.diag(jnp.diagonal(product) + links["velocity/armature"])
 
 
-def forward_dynamics(model: Model, links: Links, q, v, forces, extra=None):
-    """Accelerations a of (M + diag(extra)) a + c = forces, (V,).
+def forward_dynamics(model: Model, links: Links, q, v, forces, dt=None):
+    """Accelerations a of M a + c = forces, or with dt of M a + c + φ(v + dt a) = forces, (V,).
 
     Args:
         links: of the model.
         q, v: (Q,), (V,).
-        forces: (V,) generalised forces [N m or N].
-        extra: (V,) added to the diagonal of M, as an implicit step does.
+        forces: (V,) generalised forces [N m or N]; with dt those without friction.
+        dt: length of a step [s] that friction φ is taken at the end of.
     """
-    extra = jnp.zeros_like(v) if extra is None else extra
-    return _accelerations(model)(links, extra, q, v, forces)
+    return _accelerations(model)(links, q, v, forces, dt)
 
 
 def _accelerations(model: Model):
-    def inverse(links, extra, q):
-        return inverse_of_positive(mass_matrix(model, links, q) + jnp.diag(extra))
+    def left(links, q, v, a, dt):
+        found = inverse_dynamics(model, links, q, v, a)
+        if dt is None:
+            return found
+        return found + friction(links.cast(v.dtype), v + dt * a)
 
     @jax.custom_jvp
-    def accelerations(links, extra, q, v, forces):
-        bias = inverse_dynamics(model, links, q, v, jnp.zeros_like(v))
-        return inverse(links, extra, q) @ (forces - bias)
+    def accelerations(links, q, v, forces, dt):
+        acting = forces - inverse_dynamics(model, links, q, v, jnp.zeros_like(v))
+        mass = mass_matrix(model, links, q)
+        if dt is None:
+            return inverse_of_positive(mass) @ acting
+        return (slowed(mass, mass @ v + dt * acting, links.cast(v.dtype), v, dt) - v) / dt
 
     @accelerations.defjvp
     def rule(primals, tangents):
-        links, extra, q, v, _ = primals
-        *moved, pushed = tangents
+        links, q, v, _, dt = primals
+        *moved, pushed, longer = tangents
         a = accelerations(*primals)
-
-        def left(links, extra, q, v):
-            return inverse_dynamics(model, links, q, v, a) + extra * a
-
-        _, changed = jax.jvp(left, (links, extra, q, v), tuple(moved))
-        return a, inverse(links, extra, q) @ (pushed - changed)
+        _, changed = jax.jvp(
+            lambda links, q, v, dt: left(links, q, v, a, dt),
+            (links, q, v, dt),
+            (*moved, longer),
+        )
+        mass = mass_matrix(model, links, q)
+        if dt is not None:
+            mass = mass + jnp.diag(dt * friction_slope(links.cast(v.dtype), v + dt * a))
+        return a, inverse_of_positive(mass) @ (pushed - changed)
 
     return accelerations

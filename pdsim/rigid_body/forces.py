@@ -2,8 +2,8 @@
 
     τ = − d v − f tanh(v / s) − k (q − r) − K [max(q − upper, 0) − max(lower − q, 0)] + motors
 
-with d ``damping``, f ``friction`` (dry) and its velocity s, k ``stiffness`` and r ``rest``, K the
-stiffness of limits, soft so that there is a derivative.
+with d ``damping``, f ``friction`` (dry) and s ``friction_velocity``, k ``stiffness`` and r ``rest``,
+K the stiffness of limits, soft so that there is a derivative.
 """
 
 import jax.numpy as jnp
@@ -25,20 +25,14 @@ def scalar_positions(model: Model, q):
     return place.astype(q.dtype) @ q
 
 
-def passive(model: Model, links: Links, q, v, *, viscous: bool = True):
-    """Friction, springs and limits, (V,) [N m or N].
+def springs(model: Model, links: Links, q):
+    """Springs and limits, (V,) [N m or N].
 
     Args:
         links: ``cast`` to the type of q.
-        viscous: False leaves out − d v, which an implicit step takes on its left side.
     """
     at = scalar_positions(model, q)
-    force = jnp.zeros_like(v)
-    if viscous:
-        force = force - links["velocity/damping"] * v
-    dry = links["velocity/friction"]
-    if not is_zero(dry):
-        force = force - dry * jnp.tanh(v / links["option/friction_velocity"])
+    force = jnp.zeros(model.velocity_count, q.dtype)
     stiffness = links["velocity/stiffness"]
     if not is_zero(stiffness):
         force = force - stiffness * (at - links["velocity/rest"])
@@ -51,24 +45,31 @@ def passive(model: Model, links: Links, q, v, *, viscous: bool = True):
     return force
 
 
-def resistance(links: Links, v):
-    """What friction opposes to a velocity, (V,) [N m s or N s/m]: d + f tanh(v / s) / v.
-
-    Friction is this times v, whatever v is, which lets an implicit step take the dry part too.
+def friction(links: Links, v):
+    """What friction opposes to a velocity, φ(v) = d v + f tanh(v / s), (V,) [N m or N].
 
     Args:
         links: ``cast`` to the type of v.
     """
-    viscous = jnp.broadcast_to(links["velocity/damping"], v.shape).astype(v.dtype)
-    dry, scale = links["velocity/friction"], links["option/friction_velocity"]
+    force = links["velocity/damping"] * v
+    dry = links["velocity/friction"]
     if is_zero(dry):
-        return viscous
-    x = v / scale
-    # Near 0 by its series: 0/0 has no derivative.
-    small = jnp.abs(x) < 1e-3
-    away = jnp.where(small, 1.0, x)
-    ratio = jnp.where(small, 1 - x * x / 3, jnp.tanh(away) / away)
-    return viscous + dry / scale * ratio
+        return force
+    return force + dry * jnp.tanh(v / links["velocity/friction_velocity"])
+
+
+def friction_slope(links: Links, v):
+    """φ'(v) = d + f / s (1 − tanh²(v / s)), never negative, (V,) [N m s or N s/m]."""
+    slope = jnp.broadcast_to(links["velocity/damping"], v.shape).astype(v.dtype)
+    dry, scale = links["velocity/friction"], links["velocity/friction_velocity"]
+    if is_zero(dry):
+        return slope
+    return slope + dry / scale * (1 - jnp.tanh(v / scale) ** 2)
+
+
+def passive(model: Model, links: Links, q, v):
+    """Springs, limits and friction, (V,) [N m or N]."""
+    return springs(model, links, q) - friction(links, v)
 
 
 def _limited(model: Model) -> np.ndarray:

@@ -22,6 +22,9 @@ from pdsim.rigid_body.vectors import (
     symmetric,
 )
 
+# Numbers of a joint that each of its degrees of freedom has.
+_OF_FREEDOM = ("armature", "damping", "friction", "friction_velocity")
+
 
 @jax.tree_util.register_pytree_node_class
 class Links(Mapping[str, Any]):
@@ -127,7 +130,7 @@ def links_of(model: Model, numbers: Mapping[str, Any]) -> Links:
         )
     for joint in model.joints:
         name = f"joint/{joint.name}"
-        own = {f"velocity/{e}": numbers[f"{name}/{e}"] for e in ("armature", "damping", "friction")}
+        own = {f"velocity/{entry}": numbers[f"{name}/{entry}"] for entry in _OF_FREEDOM}
         for entry in ("stiffness", "rest", "lower", "upper"):
             own[f"velocity/{entry}"] = numbers[f"{name}/{entry}"] if joint.scalar else 0.0
         for _ in range(JOINT_SIZES[joint.kind][1]):

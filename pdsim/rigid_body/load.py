@@ -27,6 +27,8 @@ from pdsim.runtime.errors import PdsimError
 CONTACTS = "contacts"
 FEATURES = (CONTACTS, "equality", "tendons", "actuators", "fluid")
 _IGNORE = "options.ignore"
+# No file says over which velocities dry friction turns round [rad/s or m/s].
+_FRICTION_VELOCITY = 0.01
 
 
 def load_model(path: str | Path, ignore: Collection[str] = ()) -> Model:
@@ -99,7 +101,7 @@ class _Reader:
         sites = tuple(self._site(i) for i in range(self.m.nsite))
         actuators = tuple(self._actuator(i) for i in self._kept_actuators())
         self._store("option/gravity", AXES, self.m.opt.gravity)
-        self.numbers |= {"option/friction_velocity": 0.01, "option/limit_stiffness": 1000.0}
+        self.numbers["option/limit_stiffness"] = 1000.0
         return Model(
             self.path.stem, bodies, sites, actuators, tuple((k, v) for k, v in self.numbers.items())
         )
@@ -240,6 +242,7 @@ class _Reader:
             ("armature", m.dof_armature[dof : dof + size]),
         ):
             self.numbers[f"{prefix}/{entry}"] = float(values[0])
+        self.numbers[f"{prefix}/friction_velocity"] = _FRICTION_VELOCITY
         if kind != "free":
             self._store(f"{prefix}/pos", AXES, m.jnt_pos[j])
         if kind in ("hinge", "slide"):

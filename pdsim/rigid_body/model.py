@@ -12,10 +12,10 @@ can be estimated:
     joint/<joint>/axis/{x,y,z}            -        in the body's frame
     joint/<joint>/offset                  …        position at which the model is as in the file
     joint/<joint>/damping, friction, armature, stiffness, rest, lower, upper
+    joint/<joint>/friction_velocity       …        above it dry friction has its full size
     site/<site>/pos/{x,y,z}               m        in the frame of its body
     actuator/<actuator>/gear, kp, kv
     option/gravity/{x,y,z}                m/s^2
-    option/friction_velocity              …        above it dry friction has its full value
     option/limit_stiffness                …        of all joints' limits
 """
 

@@ -14,17 +14,22 @@ _JOINT_UNITS = {
     "upper": ("rad", "m"),
     "damping": ("N m s", "N s/m"),
     "friction": ("N m", "N"),
+    "friction_velocity": ("rad/s", "m/s"),
     "armature": ("kg m^2", "kg"),
     "stiffness": ("N m", "N/m"),
     "kp": ("N m", "N/m"),
     "kd": ("N m s", "N s/m"),
     "kv": ("N m s", "N s/m"),
 }
-_POSITIVE = ("mass", "damping", "friction", "armature", "stiffness", "kp", "kd", "kv", "delay")
+_POSITIVE = (
+    "mass", "damping", "friction", "friction_velocity", "armature", "stiffness", "kp", "kd", "kv",
+    "delay",
+)  # fmt: skip
 _MEANINGS = {
     "com": "centre of mass", "pos": "place", "turn": "rotation beyond the file's",
     "offset": "position at which the joint is as in the file", "damping": "viscous friction",
-    "friction": "dry friction", "armature": "inertia of the motor at the joint",
+    "friction": "dry friction", "friction_velocity": "above it dry friction has its full size",
+    "armature": "inertia of the motor at the joint",
     "rest": "position at which the spring is at rest", "lower": "lower limit",
     "upper": "upper limit", "kp": "gain of the position", "kd": "gain of the velocity",
     "kv": "gain of the velocity", "delay": "time by which observations lag behind",
@@ -49,8 +54,6 @@ def described(model: Model, name: str) -> tuple[str, str, bool]:
         return unit, f"added to the input ({name})", False
     if what == "cholesky":
         unit = "m" if rest[1][0] == "t" else "-"
-    if name == "option/friction_velocity":
-        unit = "rad/s"
     if name == "option/limit_stiffness":
         unit = "N m"
     positive = what in _POSITIVE or (what == "inertia" and rest[1] in INERTIA[:3])

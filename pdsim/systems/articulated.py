@@ -30,7 +30,7 @@ from pydantic import Field
 from pdsim.config.messages import close_name
 from pdsim.config.section import Section
 from pdsim.rigid_body.dynamics import forward_dynamics, mass_matrix
-from pdsim.rigid_body.forces import passive, resistance, scalar_positions
+from pdsim.rigid_body.forces import passive, scalar_positions, springs
 from pdsim.rigid_body.inertia import consistent, from_cholesky, to_cholesky
 from pdsim.rigid_body.kinematics import Placed, place
 from pdsim.rigid_body.links import Links, links_of
@@ -264,14 +264,15 @@ class Articulated(ContinuousSystem):
                 yield at, kp * (value - q[at]) - kd * v[at]
 
     def _accelerations(self, links: Links, q, v, input, dt=None):
-        """Accelerations (V,); with dt those of a step of this length whose friction is implicit."""
+        """Accelerations (V,); with dt those of a step this long with the friction of its end."""
         own = links.cast(q.dtype)
-        force = self._torques(own, q, v, input) + passive(self.model, own, q, v)
-        extra = None
-        if dt is not None:
-            extra = dt * resistance(own, v)
+        force = self._torques(own, q, v, input)
+        if dt is None:
+            force = force + passive(self.model, own, q, v)
+        else:
+            force = force + springs(self.model, own, q)
         # Not cast: what is known stays known.
-        return forward_dynamics(self.model, links, q, v, force, extra)
+        return forward_dynamics(self.model, links, q, v, force, dt)
 
     def derivative(self, state, input, time, prepared):
         del time

@@ -49,10 +49,10 @@ def rk4(system, state, input, time, prepared, dt):
 def implicit_damping(system, state, input, time, prepared, dt):
     """Semi-implicit Euler with the friction of the step's end, first order.
 
-        v' = v + dt (M + dt D(v))⁻¹ (τ(q, v) − c(q, v))        q' = q + dt · v'
+        M v' + dt φ(v') = M v + dt (τ(q, v) − c(q, v))        q' = q + dt · v'
 
-    D(v) v is all friction at v, the dry part included. Stays stable where friction is stiff; of
-    systems that have a mass matrix.
+    φ is all friction, the dry part included. Stays stable where friction is stiff, and joints that
+    come to rest do so whatever the step; of systems that have a mass matrix.
     """
     return system.damped_step(state, input, time, prepared, dt)
 
@@ -61,7 +61,7 @@ def leapfrog(system, state, input, time, prepared, dt):
     """Forces half-way, between two halves of the motion; friction is that of the step's end.
 
         q½ = q + dt/2 · v
-        v' = v + dt (M + dt D(v))⁻¹ (τ(q½, v) − c(q½, v))        q' = q½ + dt/2 · v'
+        M v' + dt φ(v') = M v + dt (τ(q½, v) − c(q½, v))        q' = q½ + dt/2 · v'
 
     Of the cost of ``implicit_damping``, and of second order where forces do not depend on the
     velocity: a load does not lag behind the torque that a frame holds on average.
