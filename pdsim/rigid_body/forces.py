@@ -2,8 +2,8 @@
 
     τ = − d v − f tanh(v / s) − k (q − r) − K [max(q − upper, 0) − max(lower − q, 0)] + motors
 
-with d ``damping``, f ``friction`` (dry) and s ``friction_velocity``, k ``stiffness`` and r ``rest``,
-K the stiffness of limits, soft so that there is a derivative.
+with d ``damping``, f ``friction`` (dry) and s ``friction_velocity``, k ``stiffness`` and r
+``rest``, K the stiffness of limits, soft so that there is a derivative.
 """
 
 import jax.numpy as jnp
