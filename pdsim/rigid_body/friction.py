@@ -8,9 +8,9 @@ M⁻¹p does, measured with M: where a joint comes to rest, differences between 
 whose friction is f tanh(v / s) u / v, that of the velocity v before it, has neither property.
 
 Newton's step overshoots where a joint would turn round, for there friction is flat on one side and
-steep between. A joint that would is stopped there first: from 0 on Newton's way to either side is
-straight, as tanh bends one way only. Joints that pull each other to and fro are rare; after a
-dozen steps half of one is taken until it is small.
+steep between. A joint that would is stopped there first: beyond 0 tanh bends one way only, and the
+steps of a single joint come to the end from one side. Joints that pull each other to and fro are
+rare; after a dozen steps half of one is taken until it is small.
 """
 
 import jax
