@@ -17,8 +17,8 @@ LAGS = (1, 2, 4, 8, 15, 20, 26)
 STARTS = 2
 
 
-def gaps(name):
-    """From the end of each window to the start of the next, (recording, window, S), SI units."""
+def fitted(name):
+    """Return the problem of all recordings at once and its optimum, unit coordinates."""
     import jax.numpy as jnp
     import numpy as np
 
@@ -26,7 +26,6 @@ def gaps(name):
     from pdsim.inference.least_squares import Settings
     from pdsim.inference.runner import run
     from pdsim.likelihood.build import build_problem
-    from pdsim.likelihood.problem import Position
     from pdsim.runtime.files import read_dataset
     from pdsim.systems.simulator import build_simulator
 
@@ -39,14 +38,22 @@ def gaps(name):
         "least_squares", Settings(start_count=STARTS), experiment.budget("paper")
     )
     found = run(estimator, problem, seed=0, chunk_size=10, report=False)
-    best = jnp.asarray(estimator.laplace(found.state).optimum)[None]
-    position = Position(best, jnp.zeros((1, *problem.start_shooting().shape)))
+    return problem, jnp.asarray(estimator.laplace(found.state).optimum)
+
+
+def gaps(name):
+    """From the end of each window to the start of the next, (recording, window, S), SI units."""
+    import jax.numpy as jnp
+    import numpy as np
+
+    from pdsim.likelihood.problem import Position
+
+    problem, best = fitted(name)
+    dimension = problem.simulator.space.dimension
+    position = Position(best[None], jnp.zeros((1, *problem.start_shooting().shape)))
     starts, _ = problem.smoothed(position)
     _, ends = problem.residuals(
-        jnp.broadcast_to(
-            best[:, None, None, : simulator.space.dimension],
-            (*starts.shape[:3], simulator.space.dimension),
-        ),
+        jnp.broadcast_to(best[None, None, None, :dimension], (*starts.shape[:3], dimension)),
         starts,
         problem.system,
     )

@@ -36,14 +36,14 @@ NOISE = ("log_process_dq0", "log_process_dq1")
 SCORES = (*COVERAGE, "prefix_coverage_50", "prefix_rmse_median", "prefix_crps", "pareto_k", *NOISE)
 
 
-def trial(name, method, trained):
-    """Scores of a fit to some of the experiment's recordings, the others held out."""
+def trial(name, method, trained, data=None):
+    """Scores of a fit to some of the experiment's recordings (or of others), the rest held out."""
     import numpy as np
 
     from pdsim.runtime.files import read_dataset, write_dataset
 
     experiment, path = load(name)
-    data = read_dataset(path)
+    data = read_dataset(path) if data is None else data
     split = np.where(np.isin(np.arange(data.sizes["trajectory"]), trained), "train", "test")
     data = data.assign_coords(split=("trajectory", split))
     logs = data["run"].values
@@ -55,11 +55,11 @@ def trial(name, method, trained):
     return {key: scores.get(key, np.nan) for key in SCORES}
 
 
-def finished():
+def finished(table="training_recordings_all"):
     """Trials of an earlier call that was cut off, label → scores."""
     import pandas as pd
 
-    path = Path("results/benchmarks/training_recordings_all.csv")
+    path = Path(f"results/benchmarks/{table}.csv")
     return pd.read_csv(path, index_col="run").to_dict("index") if path.exists() else {}
 
 

@@ -99,11 +99,15 @@ class Generator:
         """Draw parameters from the prior within its limits, unit coordinates (count, M)."""
         return self.space.sample_prior(count, seed)
 
-    def data_set(self, coordinates: np.ndarray, random: np.random.Generator) -> xr.Dataset:
+    def data_set(
+        self, coordinates: np.ndarray, random: np.random.Generator, *, spread: float = 0.0
+    ) -> xr.Dataset:
         """Simulate a data set in the template's layout.
 
         Args:
             coordinates: (M,) unit coordinates of ``space``.
+            spread: deviation of log q between trajectories, of each state variable, as of
+                ``pdsim.likelihood.prediction``.
 
         Raises:
             PdsimError: the motion is not finite.
@@ -115,6 +119,8 @@ class Generator:
         start = start + np.einsum("nij,nj->ni", self._start_root, random.normal(size=start.shape))
         count, shape = self._window_count, self.template["observed"].shape
         pushes = q * random.normal(size=(count, *start.shape))
+        if spread:
+            pushes *= np.exp(spread * random.normal(size=start.shape))
         for number in range(1, count):
             pushes[number] = rho * pushes[number - 1] + np.sqrt(1 - rho**2) * pushes[number]
         noise = random.normal(size=(*shape[:1], shape[1] - 1, len(sigma)))

@@ -1,6 +1,6 @@
-"""Inertias that a body can have.
+"""Other coordinates of a body than its mass, centre of mass c and inertia about that centre.
 
-A body's mass, first moment h = m c and second moment Σ = ∫ x xᵀ dm about its frame's origin make up
+**consistent**. A body's mass, first moment h = m c and second moment Σ = ∫ x xᵀ dm about its frame's origin make up
 the pseudo-inertia (Wensing, Kim and Slotine, 2018)
 
     J = [[Σ, h], [hᵀ, m]]
@@ -11,6 +11,11 @@ J = U Uᵀ and (Rucker and Wensing, 2022)
     U = e^α [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]]
 
 any ten numbers α, d, s, t are a body: m = e^2α, c = t.
+
+**linear**. The equation of motion is linear in mass, first moment h and inertia about the frame's
+origin, I° = I + m (|c|² 1 − c cᵀ) (Atkeson, An and Hollerbach, 1986). What motion determines of a
+body and what it leaves open are therefore straight here: a Gaussian can follow the one along the
+other, where with c and I a ridge of equivalent bodies is curved.
 """
 
 import math
@@ -25,6 +30,7 @@ from pdsim.rigid_body.vectors import known
 
 CHOLESKY = ("alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3")
 _OWN = ("mass", *(f"com/{a}" for a in AXES), *(f"inertia/{e}" for e in INERTIA))
+LINEAR = ("mass", *(f"moment/{a}" for a in AXES), *(f"origin_inertia/{e}" for e in INERTIA))
 
 
 def to_cholesky(numbers: Mapping[str, float], body: str) -> dict[str, float]:
@@ -70,6 +76,44 @@ def from_cholesky(numbers: Mapping[str, Any], body: str) -> dict[str, Any]:
     xz, yz = mass * s13 * e3, mass * s23 * e3
     values = (mass, *t, yy + zz, xx + zz, xx + yy, -xy, -xz, -yz)
     return {f"{prefix}/{name}": value for name, value in zip(_OWN, values, strict=True)}
+
+
+def to_linear(numbers: Mapping[str, float], body: str) -> dict[str, float]:
+    """Mass [kg], first moment [kg m] and inertia about the frame's origin [kg m²], by name."""
+    prefix = f"body/{body}"
+    mass, *rest = (numbers[f"{prefix}/{name}"] for name in _OWN)
+    c, inertia = rest[:3], rest[3:]
+    values = (mass, *(mass * x for x in c), *_shifted(inertia, c, mass))
+    return {f"{prefix}/{k}": float(v) for k, v in zip(LINEAR, values, strict=True)}
+
+
+def from_linear(numbers: Mapping[str, Any], body: str) -> dict[str, Any]:
+    """Mass, centre of mass and inertia about it, by name; a mass of 0 gives no numbers."""
+    prefix = f"body/{body}"
+    mass, *rest = (numbers[f"{prefix}/{name}"] for name in LINEAR)
+    c, inertia = [h / mass for h in rest[:3]], rest[3:]
+    values = (mass, *c, *_shifted(inertia, c, -mass))
+    return {f"{prefix}/{name}": value for name, value in zip(_OWN, values, strict=True)}
+
+
+def _shifted(inertia, c, mass):
+    """Entries of I + m (|c|² 1 − c cᵀ), in the order of ``INERTIA``."""
+    x, y, z = c
+    away = (y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z)
+    return [entry + mass * more for entry, more in zip(inertia, away, strict=True)]
+
+
+# Kind of coordinates → a body's from its own numbers, and back.
+COORDINATES = {"consistent": (to_cholesky, from_cholesky), "linear": (to_linear, from_linear)}
+
+
+def is_coordinate(name: str) -> bool:
+    """Whether a number is a coordinate that a body's own numbers are made of."""
+    return name.startswith("body/") and name.split("/")[2] in (
+        "cholesky",
+        "moment",
+        "origin_inertia",
+    )
 
 
 def consistent(numbers: Mapping[str, Any], body: str):

@@ -3,7 +3,8 @@
 from pdsim.rigid_body.model import INERTIA, Model
 
 _UNITS = {
-    "mass": "kg", "com": "m", "inertia": "kg m^2", "pos": "m", "turn": "rad", "axis": "-",
+    "mass": "kg", "com": "m", "inertia": "kg m^2", "moment": "kg m",
+    "origin_inertia": "kg m^2", "pos": "m", "turn": "rad", "axis": "-",
     "gear": "-", "gravity": "m/s^2", "delay": "s",
 }  # fmt: skip
 _JOINT_UNITS = {
@@ -33,7 +34,8 @@ _MEANINGS = {
     "rest": "position at which the spring is at rest", "lower": "lower limit",
     "upper": "upper limit", "kp": "gain of the position", "kd": "gain of the velocity",
     "kv": "gain of the velocity", "delay": "time by which observations lag behind",
-    "cholesky": "coordinate of the pseudo-inertia",
+    "cholesky": "coordinate of the pseudo-inertia", "moment": "first moment of mass",
+    "origin_inertia": "inertia about the frame's origin",
 }  # fmt: skip
 
 
@@ -42,7 +44,7 @@ def described(model: Model, name: str) -> tuple[str, str, bool]:
 
     Args:
         name: see ``pdsim.rigid_body.model``; also ``pd/…``, ``torque/…``, ``sensor/delay``
-            and ``body/<body>/cholesky/…``.
+            and ``body/<body>/{cholesky,moment,origin_inertia}/…``.
     """
     kind, owner, *rest = name.split("/")
     what = rest[0] if rest else owner
@@ -56,7 +58,9 @@ def described(model: Model, name: str) -> tuple[str, str, bool]:
         unit = "m" if rest[1][0] == "t" else "-"
     if name == "option/limit_stiffness":
         unit = "N m"
-    positive = what in _POSITIVE or (what == "inertia" and rest[1] in INERTIA[:3])
+    positive = what in _POSITIVE or (
+        what in ("inertia", "origin_inertia") and rest[1] in INERTIA[:3]
+    )
     meaning = _MEANINGS.get(what, what.replace("_", " "))
     return unit, f"{meaning} ({name})", positive
 

@@ -82,7 +82,7 @@ def _draws(path: str, groups: Sequence[str], count: int, seed: int) -> pd.DataFr
 
 def _robots(config: SimulatorConfig, simulator: Simulator, table: pd.DataFrame) -> list[str]:
     """The robot's file with the numbers of each draw."""
-    from pdsim.rigid_body.inertia import from_cholesky
+    from pdsim.rigid_body.inertia import is_coordinate
     from pdsim.rigid_body.load import load_model
     from pdsim.rigid_body.write import to_mjcf, writable
     from pdsim.runtime.files import sha256
@@ -93,16 +93,14 @@ def _robots(config: SimulatorConfig, simulator: Simulator, table: pd.DataFrame) 
     if sha256(path) != config.options["sha256"]:
         raise PdsimError(f"{path}: has changed since the posterior was made; infer it again")
     model = load_model(path, tuple(config.options.get("ignore", ())))
-    consistent = config.options.get("consistent", ())
     physical = jnp.asarray(table[list(space.names)].to_numpy())
     defaults = {name: one.default for name, one in simulator.system.parameters.items()}
     texts, left_out = [], set()
     for coordinates in space.to_coordinates(physical):
         numbers = {k: float(v) for k, v in space.system_parameters(coordinates).items()}
         changed = {name: value for name, value in numbers.items() if value != defaults[name]}
-        for body in consistent:
-            changed |= from_cholesky(numbers, body)
-        left_out |= {name for name in changed if not writable(name) and "/cholesky/" not in name}
+        changed |= simulator.system.bodies(numbers)
+        left_out |= {name for name in changed if not writable(name) and not is_coordinate(name)}
         kept = {name: value for name, value in changed.items() if writable(name)}
         texts.append(to_mjcf(path, model, kept))
     if left_out:

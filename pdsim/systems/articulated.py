@@ -31,7 +31,7 @@ from pdsim.config.messages import close_name
 from pdsim.config.section import Section
 from pdsim.rigid_body.dynamics import forward_dynamics, mass_matrix
 from pdsim.rigid_body.forces import passive, scalar_positions, springs
-from pdsim.rigid_body.inertia import consistent, from_cholesky, to_cholesky
+from pdsim.rigid_body.inertia import COORDINATES, consistent
 from pdsim.rigid_body.kinematics import Placed, place
 from pdsim.rigid_body.links import Links, links_of
 from pdsim.rigid_body.load import load_model
@@ -86,6 +86,11 @@ class Options(Section):
         description="bodies whose mass, centre and inertia are given by ten coordinates of which "
         "any are a body that can be: body/<body>/cholesky/{alpha,d1,…}",
     )
+    linear: tuple[str, ...] = Field(
+        (),
+        description="bodies given by mass, first moment and inertia about their frame's origin, in "
+        "which the equation of motion is linear: body/<body>/{moment/x,…,origin_inertia/xx,…}",
+    )
 
 
 def located(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -111,7 +116,7 @@ class Articulated(ContinuousSystem):
         actuated: numbers of the joints that torques or controllers act on.
         points: name, body and place (or site) of each point observed.
         shown_positions, shown_velocities: places in the state's vector.
-        consistent: bodies given by coordinates of their pseudo-inertia.
+        coordinates: (body, kind) of those given by other coordinates (``rigid_body.inertia``).
         constants: (name, value) of the numbers that nothing moves; they are part of the program.
     """
 
@@ -123,7 +128,7 @@ class Articulated(ContinuousSystem):
     points: tuple[tuple[str, int, tuple[float, float, float] | str], ...] = ()
     shown_positions: tuple[int, ...] = ()
     shown_velocities: tuple[int, ...] = ()
-    consistent: tuple[str, ...] = ()
+    coordinates: tuple[tuple[str, str], ...] = ()
     constants: tuple[tuple[str, float], ...] = ()
 
     @property
@@ -190,8 +195,8 @@ class Articulated(ContinuousSystem):
     @cached_property
     def parameters(self) -> Mapping[str, SystemParameter]:
         numbers = dict(self.model.numbers)
-        for body in self.consistent:
-            own = to_cholesky(numbers, body)
+        for body, kind in self.coordinates:
+            own = COORDINATES[kind][0](numbers, body)
             for name in [n for n in numbers if n.startswith(f"body/{body}/")]:
                 if name.split("/")[2] in ("mass", "com", "inertia"):
                     del numbers[name]
@@ -212,18 +217,24 @@ class Articulated(ContinuousSystem):
     def with_constants(self, values: Mapping[str, float]) -> "Articulated":
         return replace(self, constants=tuple((k, float(v)) for k, v in values.items()))
 
+    def bodies(self, numbers: Mapping[str, Any]) -> dict[str, Any]:
+        """Mass, centre and inertia, by name, of the bodies given by other coordinates."""
+        found: dict[str, Any] = {}
+        for body, kind in self.coordinates:
+            found |= COORDINATES[kind][1](numbers, body)
+        return found
+
     def prepare(self, parameters: Mapping[str, Any]) -> Links:
         """Arrays over links; gravity is NaN where a body is none that can be."""
         numbers = {**parameters, **dict(self.constants)}
-        for body in self.consistent:
-            numbers |= from_cholesky(numbers, body)
+        numbers |= self.bodies(numbers)
         links = dict(links_of(self.model, numbers))
         for name, value in numbers.items():
             if name.startswith(("pd/", "torque/", "actuator/", "site/", "sensor/")):
                 links[name] = value
         moved = [b.name for b in self.model.bodies[1:] if not _known_body(numbers, b.name)]
         for body in moved:
-            if body not in self.consistent:
+            if (body, "consistent") not in self.coordinates:
                 good = consistent(numbers, body)
                 # As all failures are: a roll-out that is not finite counts as diverged.
                 links["option/gravity/z"] = jnp.where(good, links["option/gravity/z"], jnp.nan)
@@ -372,7 +383,16 @@ def build(options: Options) -> Articulated:
         points.append((f"{name}_o", body, (0.0, 0.0, 0.0)))
         for axis, unit in zip(AXES, np.eye(3), strict=True):
             points.append((f"{name}_{axis}", body, tuple(map(float, unit))))
-    find("consistent", options.consistent, {k: v for k, v in bodies.items() if v})
+    given: dict[str, str] = {}
+    for kind in COORDINATES:
+        names = getattr(options, kind)
+        find(kind, names, {k: v for k, v in bodies.items() if v})
+        for name in names:
+            if given.setdefault(name, kind) != kind:
+                raise PdsimError(
+                    f"simulator.options.{kind}: {name} is already in {given[name]}; a body has "
+                    "one kind of coordinates"
+                )
     actuated = find("joints", _all(options.joints, joints), joints)
     if options.actuation == "motors" and not model.actuators:
         raise PdsimError(f"simulator.options.actuation: {options.model} has no motors; use torque")
@@ -384,7 +404,7 @@ def build(options: Options) -> Articulated:
         points=tuple(points),
         shown_positions=tuple(model.joints[i].first_position for i in positions),
         shown_velocities=tuple(count + model.joints[i].first_velocity for i in velocities),
-        consistent=options.consistent,
+        coordinates=tuple(given.items()),
     )
 
 

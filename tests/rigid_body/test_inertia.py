@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from pdsim.rigid_body.inertia import CHOLESKY, consistent, from_cholesky, to_cholesky
+from pdsim.rigid_body.inertia import (
+    CHOLESKY,
+    consistent,
+    from_cholesky,
+    from_linear,
+    to_cholesky,
+    to_linear,
+)
 
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 
@@ -58,3 +65,29 @@ def test_a_body_that_cannot_be_has_no_coordinates():
     body = of_points(0) | {"body/b/inertia/zz": 1e3}
     with pytest.raises(ValueError, match="body b: no body has its mass and inertia"):
         to_cholesky(body, "b")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_linear_coordinates_are_the_sums_over_the_points(seed):
+    random = np.random.default_rng(seed)
+    masses, points = random.uniform(0.1, 1, 12), random.normal(size=(12, 3))
+    found = to_linear(of_points(seed), "b")
+    # The inertia about the origin: ∫ |x|² 1 − x xᵀ dm.
+    tensor = np.einsum(
+        "n,nij->ij",
+        masses,
+        (points**2).sum(axis=1)[:, None, None] * np.eye(3) - points[:, :, None] * points[:, None],
+    )
+    for i, axis in enumerate("xyz"):
+        np.testing.assert_allclose(found[f"body/b/moment/{axis}"], (masses @ points)[i])
+    for e in INERTIA:
+        i, j = ("xyz".index(letter) for letter in e)
+        np.testing.assert_allclose(found[f"body/b/origin_inertia/{e}"], tensor[i, j], rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_linear_coordinates_give_back_the_body(seed):
+    body = of_points(seed)
+    found = from_linear(to_linear(body, "b"), "b")
+    assert found.keys() == body.keys()
+    np.testing.assert_allclose([found[k] for k in body], list(body.values()), rtol=1e-9)

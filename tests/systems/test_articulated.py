@@ -184,6 +184,26 @@ def test_consistent_inertias_start_from_those_of_the_file():
     assert np.abs(heavier - rates(robot())).max() > 1e-2
 
 
+def test_linear_coordinates_are_those_of_the_equation_of_motion():
+    system = robot(linear=["rod"])
+    assert {"body/rod/mass", "body/rod/moment/x"} < set(system.parameters)
+    assert "body/rod/com/x" not in system.parameters
+    np.testing.assert_allclose(rates(system), rates(robot()), rtol=1e-12)
+    # At given accelerations the torques are linear: the middle of two bodies takes the middle.
+    inertia, moment = "body/rod/origin_inertia/yy", "body/rod/moment/z"
+    start = {name: system.parameters[name].default for name in (inertia, moment)}
+
+    def masses(share):
+        moved = {
+            k: jnp.array(v * (1 + share * f))
+            for (k, v), f in zip(start.items(), (0.3, 0.2), strict=True)
+        }
+        return system.mass_matrix(jnp.array(STATE), system.prepare(defaults(system) | moved))
+
+    np.testing.assert_allclose(masses(0.5), (masses(0.0) + masses(1.0)) / 2, rtol=1e-12)
+    assert np.abs(masses(1.0) - masses(0.0)).max() > 1e-4
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -193,6 +213,11 @@ def test_consistent_inertias_start_from_those_of_the_file():
         ),
         ({"actuation": "torque", "joints": ["sving"]}, "'sving'; did you mean 'swing'"),
         ({"consistent": ["world"]}, "nothing called 'world'"),
+        ({"linear": ["worl"]}, "simulator.options.linear: .* nothing called 'worl'"),
+        (
+            {"linear": ["rod"], "consistent": ["rod"]},
+            "simulator.options.linear: rod is already in consistent",
+        ),
         ({"model": "nowhere.urdf"}, "nowhere.urdf: no such file"),
     ],
 )
