@@ -9,9 +9,28 @@ the first has the larger x, as in the stand-in.
 """
 
 from fits import load, write
-from panda_box_found import ASIDE, combinations, draws_of, row_of, truth_of
+from panda_box_found import ASIDE, MASS, combinations, draws_of, row_of, truth_of
 
 RUN = "least_squares_marginal"
+# How the sought numbers of the box begin, and what they are in the robot's file.
+LINEAR = {"moment_": "body/box/moment/", "J": "body/box/origin_inertia/"}
+ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
+
+
+def single(numbers):
+    """Centre of mass and inertia about it, of first moment and inertia about the lid's frame."""
+    from pdsim.rigid_body.inertia import from_linear
+
+    named, rest = {"body/box/mass": MASS}, {}
+    for key, value in numbers.items():
+        begin = next((begin for begin in LINEAR if key.startswith(begin)), None)
+        if begin:
+            named[LINEAR[begin] + key.removeprefix(begin)] = value
+        else:
+            rest[key] = value
+    own = from_linear(named, "box")
+    inertia = {f"I{entry}": own[f"body/box/inertia/{entry}"] for entry in ENTRIES}
+    return inertia | {f"com_{axis}": own[f"body/box/com/{axis}"] for axis in "xyz"} | rest
 
 
 def rows_of(name):
@@ -19,11 +38,14 @@ def rows_of(name):
 
     The weights lie in a box that is aside, with its lid.
     """
-    truth = truth_of(load(name)[0])
-    for key in truth:
+    from pdsim.config.experiment import load_experiment
+
+    others = truth_of(load(name)[0])
+    for key in others:
         if key.startswith("weight"):
-            truth[key] += ASIDE["xy".index(key[-1])]
-    draws, prior = (draws_of(name, RUN, group) for group in ("posterior", "prior"))
+            others[key] += ASIDE["xy".index(key[-1])]
+    truth = truth_of(load_experiment("config/experiments/panda_box_empty.yaml")) | others
+    draws, prior = (single(draws_of(name, RUN, group)) for group in ("posterior", "prior"))
     rows = {}
     for of in (dict, combinations):
         for key, true in of(truth).items():

@@ -8,6 +8,8 @@ the recordings determine well is held back as much as one that they do not.
 import jax
 import jax.numpy as jnp
 
+from pdsim.runtime.cores import one_by_one
+
 # Damping at the start, its factors after a step that was taken and one that was not, its range.
 _DAMPING = 0.1
 _TAKEN, _REFUSED = 0.2, 4.0
@@ -43,7 +45,7 @@ def prior_precision(space, x: jax.Array, least: float = 0.0) -> jax.Array:
         least: along every direction; a density that is no Gaussian may have less.
     """
     curvature = jax.vmap(jax.hessian(space.log_prior))(x)
-    values, axes = jnp.linalg.eigh(-curvature)
+    values, axes = one_by_one(jnp.linalg.eigh)(-curvature)
     return (axes * jnp.maximum(values, least)[..., None, :]) @ jnp.swapaxes(axes, -1, -2)
 
 
@@ -73,7 +75,7 @@ def damped_step(phi, information, damping, *, held, lowest, highest) -> jax.Arra
         free = jnp.where(held[:, :, None] | held[:, None, :], 0.0, damped)
         free = free + held[..., None] * identity
         target = phi - jnp.einsum("pij,pj->pi", damped, jnp.where(held, step, 0.0))
-        solved = jnp.linalg.solve(free, jnp.where(held, 0.0, target)[..., None])[..., 0]
+        solved = one_by_one(jnp.linalg.solve)(free, jnp.where(held, 0.0, target)[..., None])[..., 0]
         step = jnp.where(held, step, solved)
         held |= (step < lowest) | (step > highest)
         step = jnp.clip(step, lowest, highest)

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from pdsim.likelihood.problem import Linearisation
+from pdsim.runtime.cores import one_by_one
 
 
 class Profile(NamedTuple):
@@ -108,7 +109,7 @@ def profile(linear: Linearisation, force: jax.Array, sigma, damping: jax.Array) 
     diagonal = jnp.diagonal(starts, axis1=2, axis2=3) * damping[:, None, None]
     starts = starts + diagonal[..., None] * jnp.eye(size, dtype=r.dtype)
     right = jnp.concatenate([mixed, start_slope[..., None]], axis=-1)
-    solved = jnp.linalg.solve(starts, right)
+    solved = one_by_one(jnp.linalg.solve)(starts, right)
     response, shift = -solved[..., :m], -solved[..., m]
     information = information + jnp.einsum("pnai,pnaj->pij", mixed, response)
     slope = slope + jnp.einsum("pnai,pna->pi", mixed, shift)

@@ -58,7 +58,7 @@ from pdsim.likelihood.smoother import (
 )
 from pdsim.numerics.small_matrices import diagonal
 from pdsim.parameters import ParameterSpace
-from pdsim.runtime.cores import over_cores
+from pdsim.runtime.cores import one_by_one, over_cores
 from pdsim.systems.rollout import over_windows, rollout, tangents
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import System
@@ -158,8 +158,8 @@ class MarginalProblem:
         diagonal = jnp.diagonal(information, axis1=1, axis2=2)
         floor = _FLOOR * diagonal.max(axis=1, keepdims=True) + _LEAST
         information = information + jax.vmap(jnp.diag)(jnp.broadcast_to(floor, diagonal.shape))
-        root = jnp.linalg.cholesky(information)
-        residual = -jax.scipy.linalg.solve_triangular(root, gradient[..., None], lower=True)
+        root = one_by_one(jnp.linalg.cholesky)(information)
+        residual = -one_by_one(_solve_lower)(root, gradient[..., None])
         (count, m), size = gradient.shape, self.start.shape[1]
         return Linearisation(
             log_likelihood=value,
@@ -374,6 +374,10 @@ class MarginalProblem:
             gaps=starts[1:] - jnp.swapaxes(end, 0, 1)[:-1],
             ends=jnp.moveaxis(end_slopes, 2, 0).swapaxes(1, 2)[:-1],
         )
+
+
+def _solve_lower(root: jax.Array, right: jax.Array) -> jax.Array:
+    return jax.scipy.linalg.solve_triangular(root, right, lower=True)
 
 
 @jax.custom_vjp

@@ -11,6 +11,7 @@ from pdsim.likelihood.noise_slopes import Adjoint, curvature, slope, slope_of_ki
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.smoother import Filtered, Windows
 from pdsim.numerics.small_matrices import diagonal
+from pdsim.runtime.cores import one_by_one
 
 if TYPE_CHECKING:
     from pdsim.likelihood.marginal import MarginalProblem
@@ -123,5 +124,5 @@ def positive(bent: jax.Array) -> jax.Array:
 
     Where log p bends upwards, the size of the curvature is what a step should trust.
     """
-    values, vectors = jnp.linalg.eigh((bent + jnp.swapaxes(bent, 1, 2)) / 2)
+    values, vectors = one_by_one(jnp.linalg.eigh)((bent + jnp.swapaxes(bent, 1, 2)) / 2)
     return jnp.einsum("pik,pk,pjk->pij", vectors, jnp.abs(values), vectors)

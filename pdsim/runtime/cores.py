@@ -56,6 +56,28 @@ def over_cores(function: Callable) -> Callable:
     return split
 
 
+def one_by_one(routine: Callable) -> Callable:
+    """Call a routine of LAPACK for one matrix of a batch after another, where there are cores.
+
+    Since jaxlib 0.10 a batch holds a thread of XLA's pool until others have done their share, and
+    two batches at a time stop a pool that has a thread for each core for ever.
+
+    Args:
+        routine: of matrices whose leading axes, the same of all its arguments, are a batch.
+    """
+
+    @wraps(routine)
+    def called(*arrays: jax.Array) -> Any:
+        if jax.local_device_count() == 1:
+            return routine(*arrays)
+        batch = arrays[0].shape[:-2]
+        rows = tuple(x.reshape(-1, *x.shape[len(batch) :]) for x in arrays)
+        found = jax.lax.map(lambda row: routine(*row), rows)
+        return jax.tree.map(lambda x: x.reshape(*batch, *x.shape[1:]), found)
+
+    return called
+
+
 def gathered(arrays: Any) -> Any:
     """Bring what the cores hold shares of to one, with types that are not weak.
 

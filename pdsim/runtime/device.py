@@ -17,7 +17,7 @@ from jax.experimental.compilation_cache import compilation_cache
 from pdsim.runtime import gpu
 
 _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
-# Threads of XLA for each core, at least.
+# Threads of XLA for each core, at least, where batches of LAPACK's routines may be computed.
 _THREADS = 4
 # XLA's own split of a loop among threads, to do without where there is a device for each core.
 _SPLIT = "--xla_disable_hlo_passes=cpu-parallel-task-assigner"
@@ -49,14 +49,16 @@ def cache_folder() -> Path:
     return Path(base) / "pdsim" / name
 
 
-def _threads(cores: int) -> int:
+def _threads(cores: int, lapack: bool) -> int:
     """Size of XLA's pool, which it reads from ``NPROC`` when it starts."""
+    if cores > 1 and not lapack:
+        return cores
     enough = max(_THREADS * cores, available_cores())
     stated = int(os.environ.get("NPROC") or enough)
     return stated if cores == 1 else max(stated, enough)
 
 
-def configure(precision: str = "float64", cores: int = 1) -> None:
+def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True) -> None:
     """Prepare JAX; call once, before the first computation of a process.
 
     - one GPU, if ``JAX_PLATFORMS`` asks for CUDA (``pdsim.runtime.gpu``);
@@ -66,15 +68,17 @@ def configure(precision: str = "float64", cores: int = 1) -> None:
     - compiled programs are kept across processes (``JAX_COMPILATION_CACHE_DIR`` overrides where);
     - where there are several, XLA splits no loop among threads itself: each device then kept both
       of two cores busy, with half as much work again, and two were no faster than one;
-    - XLA has four threads for each core, whatever ``NPROC`` says of more than one core: since
-      jaxlib 0.10 a batch of LAPACK's routines holds a thread until others have done their share,
-      and two batches at a time, of one core or of two, stop a pool of two for ever;
+    - several cores have four threads of XLA each, whatever ``NPROC`` says: since jaxlib 0.10 a
+      batch of LAPACK's routines holds a thread until others have done their share, and two batches
+      at a time, of one core or of two, stop a pool of two for ever. Without such batches
+      (``lapack=False``; see ``pdsim.runtime.cores.one_by_one``) they have one each, which no other
+      keeps from its core;
     - glibc is told to keep large freed blocks: by default each roll-out's arrays are handed back
       to the system and faulted in again, which doubled the time of a gradient.
     """
     gpu.claim(os.environ)
     cores = min(cores, available_cores())
-    os.environ["NPROC"] = str(_threads(cores))
+    os.environ["NPROC"] = str(_threads(cores, lapack))
     flags = os.environ.get("XLA_FLAGS", "")
     if cores > 1 and "xla_disable_hlo_passes" not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} {_SPLIT}".strip()

@@ -25,7 +25,7 @@ from pdsim.runtime.cores import gathered
 from pdsim.runtime.files import check_output, write_dataset
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
-from pdsim.systems.simulator import build_simulator
+from pdsim.systems.simulator import build_simulator, build_system
 from pdsim.trajectories import load_trajectories
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,8 @@ def infer(
         resume: see ``pdsim.inference.runner.run``.
     """
     check_output(output)
-    device.configure(options.precision, cores)
+    lapack = build_system(options.simulator).lapack
+    device.configure(options.precision, cores, lapack=lapack)
     simulator, method = build_simulator(options.simulator), options.run.method
     settings = registry.load("inference", method).Settings.model_validate(options.run.settings)
     data = load_trajectories(trajectories, simulator.system)

@@ -121,6 +121,7 @@ class Articulated(ContinuousSystem):
     """
 
     name: ClassVar[str] = "articulated"
+    lapack: ClassVar[bool] = False
     large_steps: ClassVar[bool] = True
     model: Model = None  # type: ignore[assignment]
     actuation: str = "none"

@@ -119,6 +119,7 @@ class CartPole(ContinuousSystem):
     """The model at the head of this file; all four state variables are observed."""
 
     name: ClassVar[str] = "cart_pole"
+    lapack: ClassVar[bool] = False
     second_order: ClassVar[bool] = True
 
     @property

@@ -214,6 +214,7 @@ class DoublePendulum(ContinuousSystem):
     """
 
     name: ClassVar[str] = "double_pendulum"
+    lapack: ClassVar[bool] = False
     second_order: ClassVar[bool] = True
     options: Options = field(default_factory=Options)
     written_adjoint: bool = True

@@ -32,6 +32,7 @@ class Oscillator(ContinuousSystem):
     """The model at the head of this file; position and velocity are observed."""
 
     name: ClassVar[str] = "oscillator"
+    lapack: ClassVar[bool] = False
     second_order: ClassVar[bool] = True
 
     @property

@@ -56,6 +56,7 @@ class Quadrotor(ContinuousSystem):
     """The model at the head of this file; all six state variables are observed."""
 
     name: ClassVar[str] = "quadrotor"
+    lapack: ClassVar[bool] = False
     second_order: ClassVar[bool] = True
 
     @property

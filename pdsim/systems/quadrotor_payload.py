@@ -61,6 +61,7 @@ class QuadrotorPayload(ContinuousSystem):
     """The model at the head of this file; all ten state variables are observed."""
 
     name: ClassVar[str] = "quadrotor_payload"
+    lapack: ClassVar[bool] = False
     second_order: ClassVar[bool] = True
 
     @property

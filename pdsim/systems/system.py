@@ -77,10 +77,13 @@ class System:
         name: that of the module.
         large_steps: whether a step makes many numbers. A reverse pass then computes each once more
             from its state and keeps the states alone, and few particles at a time are linearised.
+        lapack: whether its equations call ``jnp.linalg``. Without, a job of several cores may have
+            one thread of XLA for each, which is faster (``pdsim.runtime.device``).
     """
 
     name: ClassVar[str]
     large_steps: ClassVar[bool] = False
+    lapack: ClassVar[bool] = True
 
     @property
     def state(self) -> tuple[Quantity, ...]:

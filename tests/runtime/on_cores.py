@@ -7,7 +7,8 @@ import numpy as np
 from pdsim.runtime import device
 
 CORES, WHAT, OUTPUT, TRAJECTORIES = int(sys.argv[1]), *sys.argv[2:]
-device.configure(cores=CORES)
+# Beliefs of vehicles compute batches of LAPACK's routines; nothing else here does.
+device.configure(cores=CORES, lapack=WHAT == "vehicles")
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
@@ -22,7 +23,7 @@ from pdsim.inference.estimator import Done  # noqa: E402
 from pdsim.inference.runner import run  # noqa: E402
 from pdsim.likelihood.build import build_problem  # noqa: E402
 from pdsim.likelihood.problem import Position  # noqa: E402
-from pdsim.runtime.cores import over_cores  # noqa: E402
+from pdsim.runtime.cores import one_by_one, over_cores  # noqa: E402
 from pdsim.systems.simulator import build_simulator  # noqa: E402
 from pdsim.trajectories import load_trajectories  # noqa: E402
 
@@ -42,6 +43,24 @@ def rows():
     shards = {shard.device.id for shard in seen(1.0, jnp.arange(6.0)).addressable_shards}
     assert len(shards) == CORES, shards
     return {"uneven": seen(1.0, jnp.arange(5.0))}
+
+
+def matrices():
+    """Batches of LAPACK's routines on all cores at once, which would each wait for the others'."""
+    a = np.random.default_rng(0).normal(size=(100, 22, 22))
+    a = jnp.asarray(a @ np.swapaxes(a, 1, 2) + 22 * np.eye(22))
+
+    @jax.jit
+    @over_cores
+    def found(rows):
+        solved = one_by_one(jnp.linalg.solve)(rows, rows[..., :1] + 1.0)
+        values, _ = one_by_one(jnp.linalg.eigh)(rows)
+        return solved, values, one_by_one(jnp.linalg.cholesky)(rows)
+
+    for _ in range(20):
+        solved, values, root = jax.block_until_ready(found(a))
+    np.testing.assert_allclose(root @ jnp.swapaxes(root, 1, 2), a, atol=1e-11)
+    return {"solved": solved, "values": values, "root": root}
 
 
 def particles():
@@ -115,6 +134,7 @@ def vehicles():
 
 CASES = {
     "rows": rows,
+    "matrices": matrices,
     "particles": particles,
     "steps": steps,
     "chains": chains,

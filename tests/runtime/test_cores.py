@@ -53,9 +53,9 @@ two_cores = pytest.mark.skipif(available_cores() < 2, reason="needs two cores")
 
 
 @two_cores
-@pytest.mark.parametrize("what", ["rows", slow("particles"), slow("steps")])
+@pytest.mark.parametrize("what", ["rows", "matrices", slow("particles"), slow("steps")])
 def test_two_cores_give_what_one_gives(root, tmp_path, what, trajectories):
-    """Rows of a table of roll-outs, likelihoods and slopes, and steps of particles."""
+    """Rows of a table of roll-outs, matrices, likelihoods and slopes, and steps of particles."""
     compare(root, tmp_path, what, trajectories)
 
 
@@ -68,12 +68,12 @@ def test_chains_and_vehicles_on_two_cores_are_those_on_one(root, tmp_path, what,
 
 
 def test_the_command_line_asks_for_the_cores(root, tmp_path, monkeypatch, capsys):
-    def configure(precision, cores):
-        raise PdsimError(f"{precision} on {cores} cores")
+    def configure(precision, cores, *, lapack):
+        raise PdsimError(f"{precision} on {cores} cores, LAPACK {lapack}")
 
     monkeypatch.setattr(device, "configure", configure)
     experiment = str(root / "config/experiments/calibration_oscillator.yaml")
     files = ("--trajectories", "none.nc", "--output", str(tmp_path / "posterior.nc"))
     command = ["infer", experiment, "--run", "csvgd_marginal", "--budget", "quick", *files]
     assert main([*command, "--cores", "3"]) == 2
-    assert "float64 on 3 cores" in capsys.readouterr().err
+    assert "float64 on 3 cores, LAPACK False" in capsys.readouterr().err

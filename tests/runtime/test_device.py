@@ -75,8 +75,10 @@ def test_batches_of_lapack_side_by_side_come_to_an_end():
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize(("cores", "threads"), [("1", 1), ("2", 8)])
-def test_a_job_of_several_cores_has_threads_for_the_batches_of_all(cores, threads):
+@pytest.mark.parametrize(
+    ("cores", "lapack", "threads"), [(1, True, 1), (1, False, 1), (2, True, 8), (2, False, 2)]
+)
+def test_a_job_of_several_cores_has_threads_for_the_batches_of_all(cores, lapack, threads):
     """Snakemake's jobs state one thread; batches of two cores, side by side, would wait for ever.
 
     And its loops are not split among threads once more; flags that were there stay.
@@ -85,7 +87,7 @@ def test_a_job_of_several_cores_has_threads_for_the_batches_of_all(cores, thread
 import os
 from pdsim.runtime import device
 device.available_cores = lambda: 2
-device.configure(cores={cores})
+device.configure(cores={cores}, lapack={lapack})
 print(os.environ["NPROC"], os.environ["XLA_FLAGS"])
 """
     given = "--xla_cpu_enable_fast_math=false"

@@ -285,6 +285,35 @@ def test_reverse_mode_is_that_of_finite_differences(system):
         np.testing.assert_allclose(a, b, rtol=digits, atol=digits * np.abs(b).max())
 
 
+# Primitives of JAX that call LAPACK.
+LAPACK = {"cholesky", "eig", "eigh", "geqrf", "lu", "qr", "schur", "svd", "triangular_solve"}
+
+
+def primitives(jaxpr) -> set[str]:
+    """Names of all primitives of a program, those of inner programs too."""
+    found = set()
+    for equation in jaxpr.eqns:
+        found.add(equation.primitive.name)
+        for inner in jax.tree.leaves(list(equation.params.values()), is_leaf=_is_program):
+            if _is_program(inner):
+                found |= primitives(getattr(inner, "jaxpr", inner))
+    return found
+
+
+def _is_program(value) -> bool:
+    return hasattr(value, "eqns") or hasattr(value, "jaxpr")
+
+
+@every_system
+def test_who_calls_lapack_says_so(system):
+    """A job of two cores would else have too few threads, and stop for ever."""
+    forward = jax.jacfwd(lambda point: cost(system.forward_mode(), point))
+    used = primitives(jax.make_jaxpr(forward)(sample(system)).jaxpr)
+    used |= primitives(jax.make_jaxpr(jax.grad(lambda p: cost(system, p)))(sample(system)).jaxpr)
+    assert system.lapack or not used & LAPACK
+    assert (system.name == "flexible_loop") <= bool(used & LAPACK)
+
+
 @every_system
 def test_forward_mode_is_reverse_mode(system):
     """Tangents and gradients are those of one function."""
