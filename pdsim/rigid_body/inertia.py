@@ -1,7 +1,7 @@
 """Other coordinates of a body than its mass, centre of mass c and inertia about that centre.
 
-**consistent**. A body's mass, first moment h = m c and second moment Σ = ∫ x xᵀ dm about its frame's
-origin make up the pseudo-inertia (Wensing, Kim and Slotine, 2018)
+**consistent**. A body's mass, first moment h = m c and second moment Σ = ∫ x xᵀ dm about its
+frame's origin make up the pseudo-inertia (Wensing, Kim and Slotine, 2018)
 
     J = [[Σ, h], [hᵀ, m]]
 
