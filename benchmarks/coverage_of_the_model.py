@@ -20,7 +20,7 @@ from process_noise import fitted
 from training_recordings import COVERAGE, SETTINGS, finished, trial
 
 # Sets of recordings that are simulated of each motion.
-WORLDS = {"slow": 3, "fast": 3, "pendubot": 4}
+WORLDS = {"slow": 3, "fast": 2, "pendubot": 3}
 LOW, HIGH = 0.85, 0.95
 # What COVERAGE is of.
 PARTS = ("whole", "first third", "second third", "last third")
