@@ -42,8 +42,9 @@ from pdsim.numerics.small_matrices import (
     transposed,
 )
 
-# Units of the last digit to which a sum of squares is known.
-_ROUNDING = 100.0
+# Units of the last digit to which a sum of squares is known, and how far below 0 rounding may put
+# the logarithm of a determinant that is no less than 1.
+_ROUNDING, _DETERMINANT = 100.0, 1e-3
 
 
 class Windows(NamedTuple):
@@ -145,9 +146,12 @@ def run_filter(
         )
         found = squares + (before.mean * (slope + pulled)).sum(axis=0)
         misfit = found - (pulled * applied(updated, pulled)).sum(axis=0)
-        # What was lost to rounding may be more than what is left: then nothing is known.
+        # What was lost to rounding may be more than what is left: then nothing is known. Neither is
+        # it where a covariance has become none, with which both terms may be far below 0.
         lost = _ROUNDING * jnp.finfo(found.dtype).eps * found
-        misfit = jnp.where((lost < 1) | (misfit > lost), misfit, jnp.nan)
+        least = jnp.where(lost < 1, -lost, lost)
+        known = (misfit >= least) & (log_determinant > -_DETERMINANT)
+        misfit = jnp.where(known, misfit, jnp.nan)
         moved = product(transition, crossed)
         mean, push, across, covariance = after.push, after.pushed, moved, after.pushed
         if kick is not None:
