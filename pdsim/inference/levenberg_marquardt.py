@@ -8,7 +8,7 @@ the recordings determine well is held back as much as one that they do not.
 import jax
 import jax.numpy as jnp
 
-from pdsim.runtime.cores import one_by_one
+from pdsim.runtime.cores import one_by_one, over_cores
 
 # Damping at the start, its factors after a step that was taken and one that was not, its range.
 _DAMPING = 0.1
@@ -54,6 +54,13 @@ def room_ahead(x: jax.Array, phi: jax.Array) -> jax.Array:
     return jnp.where(phi < 0, x, 1 - x)
 
 
+@over_cores
+def _solved(rows: tuple[jax.Array, jax.Array]) -> jax.Array:
+    """A⁻¹ b of each particle, of A (particle, M, M) and b (particle, M)."""
+    matrices, right = rows
+    return one_by_one(jnp.linalg.solve)(matrices, right[..., None])[..., 0]
+
+
 def damped_step(phi, information, damping, *, held, lowest, highest) -> jax.Array:
     """Newton's step up φ within bounds, (particle, M).
 
@@ -75,7 +82,7 @@ def damped_step(phi, information, damping, *, held, lowest, highest) -> jax.Arra
         free = jnp.where(held[:, :, None] | held[:, None, :], 0.0, damped)
         free = free + held[..., None] * identity
         target = phi - jnp.einsum("pij,pj->pi", damped, jnp.where(held, step, 0.0))
-        solved = one_by_one(jnp.linalg.solve)(free, jnp.where(held, 0.0, target)[..., None])[..., 0]
+        solved = _solved((free, jnp.where(held, 0.0, target)))
         step = jnp.where(held, step, solved)
         held |= (step < lowest) | (step > highest)
         step = jnp.clip(step, lowest, highest)
