@@ -9,6 +9,7 @@ import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import jax.numpy as jnp
 import numpy as np
@@ -86,7 +87,9 @@ def _robots(config: SimulatorConfig, simulator: Simulator, table: pd.DataFrame) 
     from pdsim.rigid_body.load import load_model
     from pdsim.rigid_body.write import to_mjcf, writable
     from pdsim.runtime.files import sha256
+    from pdsim.systems.articulated import Articulated
 
+    system = cast(Articulated, simulator.system)
     path, space = Path(config.options["model"]), simulator.space
     if not path.is_file():
         raise PdsimError(f"{path}: no such file, and the draws are numbers of it")
@@ -94,12 +97,12 @@ def _robots(config: SimulatorConfig, simulator: Simulator, table: pd.DataFrame) 
         raise PdsimError(f"{path}: has changed since the posterior was made; infer it again")
     model = load_model(path, tuple(config.options.get("ignore", ())))
     physical = jnp.asarray(table[list(space.names)].to_numpy())
-    defaults = {name: one.default for name, one in simulator.system.parameters.items()}
+    defaults = {name: one.default for name, one in system.parameters.items()}
     texts, left_out = [], set()
     for coordinates in space.to_coordinates(physical):
         numbers = {k: float(v) for k, v in space.system_parameters(coordinates).items()}
         changed = {name: value for name, value in numbers.items() if value != defaults[name]}
-        changed |= simulator.system.bodies(numbers)
+        changed |= system.bodies(numbers)
         left_out |= {name for name in changed if not writable(name) and not is_coordinate(name)}
         kept = {name: value for name, value in changed.items() if writable(name)}
         texts.append(to_mjcf(path, model, kept))

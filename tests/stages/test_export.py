@@ -69,6 +69,27 @@ def test_a_robot_has_the_numbers_of_its_draw(pendubot, tmp_path, caplog):
     assert "in draws.csv alone: sensor/delay\n" in caplog.text + "\n"
 
 
+def test_a_first_moment_becomes_a_centre_of_mass(pendubot, tmp_path, caplog):
+    body = pendubot["options"].pop("consistent")[0]
+    pendubot["options"]["linear"] = [body]
+    own = load_model(pendubot["options"]["model"], ("contacts",)).values
+    axis = max("xyz", key=lambda a: abs(own[f"body/{body}/com/{a}"]))
+    at = own[f"body/{body}/mass"] * own[f"body/{body}/com/{axis}"]
+    pendubot["parameters"] = {
+        "moment": {"lower": at - 1e-4, "upper": at + 1e-4, "unit": "kg m",
+                   "sets": [f"body/{body}/moment/{axis}"]},
+    }  # fmt: skip
+    path, folder = posterior(tmp_path / "posterior.nc", pendubot), tmp_path / "robots"
+    assert main(["export", path, "--count", "2", "--output", str(folder)]) == 0
+    table = pd.read_csv(folder / "draws.csv", index_col="draw")
+    for number, row in table.iterrows():
+        model = load_model(folder / f"robot_00{number}.xml", ("contacts",))
+        found = model.values[f"body/{body}/mass"] * model.values[f"body/{body}/com/{axis}"]
+        assert found == pytest.approx(row["moment"], rel=2e-5)
+    assert len(table["moment"].unique()) == 2
+    assert "draws.csv alone" not in caplog.text
+
+
 def test_draws_are_the_seed_s_and_none_diverges(tmp_path):
     simulator = {
         "system": "oscillator",
