@@ -1,6 +1,6 @@
 """What coverage has a posterior that is right? The trials of training_recordings.py, simulated.
 
-    python benchmarks/coverage_of_the_model.py        # an hour and a half; goes on where it was cut
+    python benchmarks/coverage_of_the_model.py        # an hour; goes on where it was cut
     python benchmarks/coverage_of_the_model.py fast   # the rows that begin so
 
 One fit of all recordings of a motion gives parameters and noise. With these the model itself makes

@@ -26,7 +26,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from pdsim.rigid_body.model import AXES, INERTIA
-from pdsim.rigid_body.vectors import known
+from pdsim.rigid_body.vectors import is_zero, known
+from pdsim.runtime.errors import PdsimError
 
 CHOLESKY = ("alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3")
 _OWN = ("mass", *(f"com/{a}" for a in AXES), *(f"inertia/{e}" for e in INERTIA))
@@ -88,9 +89,18 @@ def to_linear(numbers: Mapping[str, float], body: str) -> dict[str, float]:
 
 
 def from_linear(numbers: Mapping[str, Any], body: str) -> dict[str, Any]:
-    """Mass, centre of mass and inertia about it, by name; a mass of 0 gives no numbers."""
+    """Mass, centre of mass and inertia about it, by name.
+
+    Raises:
+        PdsimError: the mass is known to be 0.
+    """
     prefix = f"body/{body}"
     mass, *rest = (numbers[f"{prefix}/{name}"] for name in LINEAR)
+    if is_zero(mass):
+        raise PdsimError(
+            f"simulator.options.linear: the mass of {body} is 0, and it has no centre then; fix "
+            f"{prefix}/mass, seek it, or leave {body} out"
+        )
     c, inertia = [h / mass for h in rest[:3]], rest[3:]
     values = (mass, *c, *_shifted(inertia, c, -mass))
     return {f"{prefix}/{name}": value for name, value in zip(_OWN, values, strict=True)}
@@ -124,3 +134,9 @@ def consistent(numbers: Mapping[str, Any], body: str):
     second = a * b - xy * xy
     third = a * (b * c - yz * yz) - xy * (xy * c + yz * xz) - xz * (xy * yz + b * xz)
     return (numbers[f"{prefix}/mass"] > 0) & (a > 0) & (second > 0) & (third > 0)
+
+
+def known_body(numbers: Mapping[str, Any], body: str) -> bool:
+    """Whether its mass and inertia are known while a program is traced."""
+    names = ("mass", *(f"inertia/{e}" for e in INERTIA))
+    return known(*(numbers[f"body/{body}/{name}"] for name in names))

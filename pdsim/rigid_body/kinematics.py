@@ -192,3 +192,13 @@ def cross_motion(by: Any, of: Any) -> Any:
     """Rate of a motion that is fixed in a body moving by another: ``by`` × ``of``, (6, n)."""
     angular, linear = by[:3], by[3:]
     return jnp.concatenate([cross(angular, of[:3]), cross(angular, of[3:]) + cross(linear, of[:3])])
+
+
+def point(model: Model, placed: Placed, body: int, local) -> list[Any]:
+    """A point of a body in the world [m], three scalars."""
+    if body == 0:
+        return list(local)
+    at = tree_of(model).link_of_body[body]
+    rotation, position = placed.links
+    shown = position[:, at] + rotation[:, :, at] @ jnp.asarray(local)
+    return [shown[i] for i in range(3)]

@@ -71,8 +71,8 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
     - several cores have four threads of XLA each, whatever ``NPROC`` says: since jaxlib 0.10 a
       batch of LAPACK's routines holds a thread until others have done their share, and two batches
       at a time, of one core or of two, stop a pool of two for ever. Without such batches
-      (``lapack=False``; see ``pdsim.runtime.cores.one_by_one``) they have one each, which no other
-      keeps from its core;
+      (``lapack=False``; see ``pdsim.runtime.cores.one_by_one``) they have one each, which is
+      faster (``benchmarks/README.md``);
     - glibc is told to keep large freed blocks: by default each roll-out's arrays are handed back
       to the system and faulted in again, which doubled the time of a gradient.
     """

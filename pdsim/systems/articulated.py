@@ -31,15 +31,14 @@ from pdsim.config.messages import close_name
 from pdsim.config.section import Section
 from pdsim.rigid_body.dynamics import forward_dynamics, mass_matrix
 from pdsim.rigid_body.forces import passive, scalar_positions, springs
-from pdsim.rigid_body.inertia import COORDINATES, consistent
-from pdsim.rigid_body.kinematics import Placed, place
+from pdsim.rigid_body.inertia import COORDINATES, consistent, known_body
+from pdsim.rigid_body.kinematics import place, point
 from pdsim.rigid_body.links import Links, links_of
 from pdsim.rigid_body.load import load_model
-from pdsim.rigid_body.model import AXES, INERTIA, Joint, Model
+from pdsim.rigid_body.model import AXES, Joint, Model
 from pdsim.rigid_body.motion import advanced, all_scalar, normalised, rates
 from pdsim.rigid_body.names import described
-from pdsim.rigid_body.tree import tree_of
-from pdsim.rigid_body.vectors import is_zero, known
+from pdsim.rigid_body.vectors import is_zero
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import find_file, sha256
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
@@ -233,7 +232,7 @@ class Articulated(ContinuousSystem):
         for name, value in numbers.items():
             if name.startswith(("pd/", "torque/", "actuator/", "site/", "sensor/")):
                 links[name] = value
-        moved = [b.name for b in self.model.bodies[1:] if not _known_body(numbers, b.name)]
+        moved = [b.name for b in self.model.bodies[1:] if not known_body(numbers, b.name)]
         for body in moved:
             if (body, "consistent") not in self.coordinates:
                 good = consistent(numbers, body)
@@ -333,21 +332,6 @@ class Articulated(ContinuousSystem):
                 local = np.array(at) if isinstance(at, tuple) else links.vector(f"site/{at}/pos")
                 shown += point(self.model, placed, body, local)
         return tuple(shown)
-
-
-def point(model: Model, placed: Placed, body: int, local) -> list[Any]:
-    """A point of a body in the world [m], three scalars."""
-    if body == 0:
-        return list(local)
-    at = tree_of(model).link_of_body[body]
-    rotation, position = placed.links
-    shown = position[:, at] + rotation[:, :, at] @ jnp.asarray(local)
-    return [shown[i] for i in range(3)]
-
-
-def _known_body(numbers: Mapping[str, Any], body: str) -> bool:
-    names = ("mass", *(f"inertia/{e}" for e in INERTIA))
-    return known(*(numbers[f"body/{body}/{name}"] for name in names))
 
 
 def build(options: Options) -> Articulated:

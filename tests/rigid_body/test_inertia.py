@@ -11,6 +11,7 @@ from pdsim.rigid_body.inertia import (
     to_cholesky,
     to_linear,
 )
+from pdsim.runtime.errors import PdsimError
 
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 
@@ -91,3 +92,9 @@ def test_linear_coordinates_give_back_the_body(seed):
     found = from_linear(to_linear(body, "b"), "b")
     assert found.keys() == body.keys()
     np.testing.assert_allclose([found[k] for k in body], list(body.values()), rtol=1e-9)
+
+
+def test_a_body_without_mass_has_no_linear_coordinates():
+    body = to_linear(of_points(0), "b") | {"body/b/mass": 0.0}
+    with pytest.raises(PdsimError, match=r"linear: the mass of b is 0.*; fix body/b/mass, seek it"):
+        from_linear(body, "b")

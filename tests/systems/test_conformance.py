@@ -311,7 +311,8 @@ def test_who_calls_lapack_says_so(system):
     used = primitives(jax.make_jaxpr(forward)(sample(system)).jaxpr)
     used |= primitives(jax.make_jaxpr(jax.grad(lambda p: cost(system, p)))(sample(system)).jaxpr)
     assert system.lapack or not used & LAPACK
-    assert (system.name == "flexible_loop") <= bool(used & LAPACK)
+    if system.name == "flexible_loop":  # which solves, so that a name missing above would be seen
+        assert used & LAPACK
 
 
 @every_system
