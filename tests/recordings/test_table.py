@@ -8,7 +8,6 @@ from pydantic import ValidationError
 from pdsim.recordings import table
 from pdsim.recordings.cut import cut
 from pdsim.recordings.segments import Window
-from pdsim.recordings.units import conversion, unit
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import sha256
 from pdsim.systems.double_pendulum import Options, build
@@ -490,33 +489,6 @@ def test_suspicious_columns_are_told(write, caplog):
 
 
 # Units
-
-
-def test_units():
-    assert conversion("deg", "rad") == pytest.approx(np.pi / 180)
-    assert conversion("rpm", "rad/s") == pytest.approx(2 * np.pi / 60)
-    for text, factor in (
-        *(("mN m", 1e-3), ("mNm", 1e-3), ("Nm", 1), ("N·m", 1), ("kN*m", 1e3)),
-        *(("g cm^2/s^2", 1e-7), ("kg m²/s²", 1), ("J", 1)),
-    ):
-        assert conversion(text, "N m") == pytest.approx(factor), text
-    assert conversion("mm/s/s", "m/s^2") == pytest.approx(1e-3)
-    assert conversion("strange", "strange") == 1.0
-    assert unit("g").factor == 1e-3 and unit("g0").factor == 9.80665
-
-
-@pytest.mark.parametrize(("given", "wanted"), [("Hz", "rad/s"), ("N", "N m"), ("1", "rad")])
-def test_units_of_different_things(given, wanted):
-    with pytest.raises(ValueError, match="units that can"):
-        conversion(given, wanted)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "m/s kg", "m//s", "degrees", "m^", "m^x", "kkg", "mdeg", "3 m"]
-)
-def test_what_is_no_unit(text):
-    with pytest.raises(ValueError, match="unit"):
-        unit(text)
 
 
 # Real robots
