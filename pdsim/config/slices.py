@@ -43,6 +43,7 @@ class Infer(Section):
     run: RunChoice
     work: WorkConfig
     precision: Precision
+    exchangeable: tuple[tuple[str, str], ...] = ()
 
 
 class PlannedRun(RunChoice):

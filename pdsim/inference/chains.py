@@ -83,6 +83,7 @@ class Chains:
     particle_count: int
     iteration_count: int
     sample_kind: ClassVar[str] = "mcmc"
+    one_mode: ClassVar[bool] = False
 
     def target(self, problem: Problem) -> Target:
         """Return the density sampled."""

@@ -107,6 +107,7 @@ class Estimator(Protocol):
     Attributes:
         sample_kind: what the draws are: "particles", "mcmc" or "iid".
         uses_gradients: whether an evaluation comes with a gradient by reverse mode.
+        one_mode: whether the draws are of one mode, however many the posterior has.
         cheaper: what makes an iteration cost less, for a reader whose budget is below one.
         particle_count: of the budget; most draws there may be.
         iteration_count: of the budget.
@@ -114,6 +115,7 @@ class Estimator(Protocol):
 
     sample_kind: str
     uses_gradients: bool
+    one_mode: bool
     cheaper: str
     particle_count: int
     iteration_count: int
@@ -227,6 +229,7 @@ class Independent:
     settings: Any
     particle_count: int
     iteration_count: int
+    one_mode: ClassVar[bool] = False
     cheaper: ClassVar[str] = ""
 
     def cost(self, problem: Problem) -> int:

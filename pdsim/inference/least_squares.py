@@ -128,6 +128,7 @@ class LeastSquares(Stepwise):
 
     settings: Settings
     sample_kind: ClassVar[str] = "iid"
+    one_mode: ClassVar[bool] = True
     # Derivatives are tangent roll-outs, which count as roll-outs.
     uses_gradients: ClassVar[bool] = False
     cheaper: ClassVar[str] = "lower start_count, for each start pays for its tangents"

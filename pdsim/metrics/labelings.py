@@ -4,9 +4,14 @@ To swap alike bodies changes nothing of the motion, so a posterior that is compl
 labeling in equal shares.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations
 
+import jax
 import numpy as np
+
+from pdsim.parameters import ParameterSpace
 
 
 def labelings(draws: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -25,6 +30,36 @@ def labelings(draws: np.ndarray, places: np.ndarray) -> np.ndarray:
     distance = [((draws - places[list(order)]) ** 2).sum(axis=(1, 2)) for order in orders]
     counts = np.bincount(np.argmin(distance, axis=0), minlength=len(orders))
     return counts / max(len(draws), 1)
+
+
+def every_labeling(
+    coordinates: jax.Array, pairs: Sequence[Sequence[str]], space: ParameterSpace, seed: int
+) -> jax.Array:
+    """Draws of one mode with their bodies named anew: of all modes that are its mirror images.
+
+    Every labeling is as frequent as the others, to within one draw. Where limits or priors of the
+    bodies differ, or one prior joins them, the modes need not be alike, and draws stay as they are.
+
+    Args:
+        coordinates: unit coordinates (draw, M).
+        pairs: parameters of each body.
+        seed: of which draw has which labeling.
+    """
+    if not pairs:
+        return coordinates
+    columns = np.array([[space.names.index(name) for name in pair] for pair in pairs])
+    joined = () if space.joint is None else space.joint.names
+    for column in columns.T:
+        kinds = {replace(space.parameters[i], name="", sets=(), label="") for i in column}
+        if len(kinds) > 1 or any(space.names[i] in joined for i in column):
+            return coordinates
+    orders = np.array(list(permutations(range(len(pairs)))))
+    random = np.random.default_rng(seed)
+    chosen = random.permutation(np.resize(random.permutation(len(orders)), len(coordinates)))
+    bodies = np.asarray(coordinates)[:, columns]
+    return coordinates.at[:, columns].set(
+        np.take_along_axis(bodies, orders[chosen][..., None], axis=1)
+    )
 
 
 def remark(shares: np.ndarray) -> str:

@@ -19,6 +19,7 @@ from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.marginal import MarginalProblem
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import ShootingProblem
+from pdsim.metrics.labelings import every_labeling
 from pdsim.posterior import assemble
 from pdsim.runtime import device
 from pdsim.runtime.cores import gathered
@@ -80,6 +81,9 @@ def infer(
         resume=resume,
     )
     draws = estimator.draws(problem, result.state)
+    if estimator.one_mode:
+        named = every_labeling(draws.parameters, options.exchangeable, problem.space, seed)
+        draws = draws._replace(parameters=named)
     log_likelihood, defects = gathered(_evaluate(problem, draws))
     space = problem.space
     size = draws.parameters.shape[0]
