@@ -180,15 +180,15 @@ def joint(experiment):
     """The weights of panda_box_weights_joint, all draws with the truth's labeling."""
     truth = truth_of(experiment)
     draws, prior = (
-        _as_the_truth(draws_of("panda_box_weights_joint", RUN, group), truth)
+        as_the_truth(draws_of("panda_box_weights_joint", RUN, group), truth)
         for group in ("posterior", "prior")
     )
     moved = dict(zip(truth, np.tile(ASIDE, 2), strict=True))
     return {name: row_of(truth[name] + moved[name], draws[name], prior[name]) for name in truth}
 
 
-def _as_the_truth(draws, truth):
-    """Draws of the four coordinates, in that labeling that is nearer to the truth."""
+def as_the_truth(draws, truth):
+    """Draws of the weights' four coordinates, in that labeling that is nearer to the truth."""
     found, at = np.stack([draws[name] for name in truth]), np.array([*truth.values()])
     away = [np.linalg.norm(one - at[:, None], axis=0) for one in (found, found[[2, 3, 0, 1]])]
     found = np.where(away[0] < away[1], found, found[[2, 3, 0, 1]])

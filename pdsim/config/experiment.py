@@ -73,7 +73,8 @@ class ExperimentConfig(Section):
     exchangeable: tuple[tuple[str, str], ...] = Field(
         (),
         description="pairs of parameters, each the place of one of several alike bodies in a "
-        "plane: to swap two of them changes nothing of the motion",
+        "plane: to swap two of them changes nothing of the motion. Where their limits and "
+        "priors are alike too, draws of `least_squares` have every labeling as often",
     )
     landscape: tuple[str, str] | None = Field(
         None, description="two parameters to draw the likelihood over; every truth must be known"

@@ -4,12 +4,11 @@ import numpy as np
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, whose
-from pdsim.metrics.labelings import labelings, remark
+from pdsim.metrics.labelings import labelings, remark, true_places
 from pdsim.posterior import read_draws
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import known_truth
 
 _BODIES = ("#08519c", "#d95f02", "#1b9e77", "#7570b3")
 # Cells of a density along each axis, and its kernel's width in them.
@@ -23,7 +22,7 @@ def draw(request: Request) -> None:
     space = build_simulator(request.sections["simulator"]).space
     pairs = request.sections["exchangeable"]
     columns = [[space.names.index(name) for name in pair] for pair in pairs]
-    truth = known_truth(read_dataset(request.files["trajectories"][0]), space)
+    truth = true_places(read_dataset(request.files["trajectories"][0]), space, pairs)
     limits = np.array(
         [
             (
@@ -44,7 +43,7 @@ def draw(request: Request) -> None:
         above, below = axes[:, number]
         label = whose(read_dataset(path).attrs).label
         if truth is not None:
-            label = f"{label}\n{remark(labelings(draws, truth[columns]))}"
+            label = f"{label}\n{remark(labelings(draws, truth))}"
         above.set_title(style.plain(label))
         above.imshow(
             _density(draws.reshape(-1, 2), limits).T, origin="lower", aspect="auto",
@@ -58,7 +57,7 @@ def draw(request: Request) -> None:
         if truth is not None:
             for axis in (above, below):
                 axis.plot(
-                    *truth[columns].T, "*", markersize=11, color=style.TRUTH,
+                    *truth.T, "*", markersize=11, color=style.TRUTH,
                     markeredgecolor="white", markeredgewidth=0.6, label="truth",
                 )  # fmt: skip
         above.set(xlim=limits[0], ylim=limits[1])
@@ -68,7 +67,7 @@ def draw(request: Request) -> None:
             above.set_ylabel(style.plain(f"density\n{second.name}, … [{second.unit}]"))
             below.set_ylabel(style.plain(f"draws joined\n{second.name}, … [{second.unit}]"))
     handles, names = axes[1, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4)
+    figure.legend(handles, names, loc="outside lower center", ncols=min(len(files), 4))
     style.title(figure, request.title)
     style.save(figure, request.stem)
 

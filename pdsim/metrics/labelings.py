@@ -10,8 +10,10 @@ from itertools import permutations
 
 import jax
 import numpy as np
+import xarray as xr
 
 from pdsim.parameters import ParameterSpace
+from pdsim.trajectories import known_truth
 
 
 def labelings(draws: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -30,6 +32,15 @@ def labelings(draws: np.ndarray, places: np.ndarray) -> np.ndarray:
     distance = [((draws - places[list(order)]) ** 2).sum(axis=(1, 2)) for order in orders]
     counts = np.bincount(np.argmin(distance, axis=0), minlength=len(orders))
     return counts / max(len(draws), 1)
+
+
+def true_places(
+    trajectories: xr.Dataset, space: ParameterSpace, pairs: Sequence[Sequence[str]]
+) -> np.ndarray | None:
+    """Where the bodies are, (body, 2), whether or not other true parameters are known."""
+    places = [space.parameters[space.names.index(name)] for pair in pairs for name in pair]
+    truth = known_truth(trajectories, ParameterSpace(tuple(places)))
+    return None if truth is None else truth.reshape(len(pairs), 2)
 
 
 def every_labeling(

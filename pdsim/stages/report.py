@@ -13,7 +13,7 @@ from pdsim import registry
 from pdsim.config.slices import Report
 from pdsim.figures.figure import whose
 from pdsim.identity import Identity
-from pdsim.metrics.labelings import labelings, remark
+from pdsim.metrics.labelings import labelings, remark, true_places
 from pdsim.metrics.long_format import read_metrics
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
@@ -71,6 +71,7 @@ def write_report(
     simulator = build_simulator(options.simulator)
     space = simulator.space
     truth = known_truth(data, space)
+    places = true_places(data, space, options.exchangeable)
     roots = {path: read_dataset(path).attrs for path in posteriors}
     identities = {identity.run: identity for identity in map(whose, roots.values())}
     trust = trust_lines(
@@ -151,7 +152,7 @@ def write_report(
                 "noise": noise_text(path, _window(root, data)),
                 "truth": of_truth(_ranks(table, root)),
                 "summary": _posterior_summary(path, root)
-                + labeling_text(options.exchangeable, space, read_draws(path, space), truth),
+                + labeling_text(options.exchangeable, space, read_draws(path, space), places),
             }
             for path, root in _first_seed(roots, options)
         ],
@@ -276,13 +277,13 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
 
 
 def labeling_text(
-    pairs: Sequence[Sequence[str]], space: ParameterSpace, draws: np.ndarray, truth
+    pairs: Sequence[Sequence[str]], space: ParameterSpace, draws: np.ndarray, places
 ) -> str:
-    """How the draws are spread over the ways to name alike bodies, where the truth is known."""
-    if not pairs or truth is None:
+    """How the draws are spread over the ways to name alike bodies, where these are known to be."""
+    if not pairs or places is None:
         return ""
     columns = [[space.names.index(name) for name in pair] for pair in pairs]
-    shares = labelings(draws[:, columns], truth[columns])
+    shares = labelings(draws[:, columns], places)
     text = f" Alike bodies can be named in {len(shares)} ways; draws by {remark(shares)}."
     if (shares == 0).any():
         text += " A complete posterior has all of them in equal shares: this one is not."

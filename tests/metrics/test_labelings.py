@@ -26,13 +26,12 @@ def test_draws_are_counted_by_the_labeling_they_are_nearest_to():
 
 
 def test_the_report_says_when_a_labeling_is_lost():
-    truth = PLACES.ravel()
-    both = np.stack([truth, PLACES[::-1].ravel()])
-    assert labeling_text(PAIRS, SPACE, both, truth) == (
+    both = np.stack([PLACES.ravel(), PLACES[::-1].ravel()])
+    assert labeling_text(PAIRS, SPACE, both, PLACES) == (
         " Alike bodies can be named in 2 ways; draws by labelings 50 / 50 %."
     )
-    assert "1 lost. A complete posterior" in labeling_text(PAIRS, SPACE, both[:1], truth)
-    assert labeling_text((), SPACE, both, truth) == labeling_text(PAIRS, SPACE, both, None) == ""
+    assert "1 lost. A complete posterior" in labeling_text(PAIRS, SPACE, both[:1], PLACES)
+    assert labeling_text((), SPACE, both, PLACES) == labeling_text(PAIRS, SPACE, both, None) == ""
 
 
 @pytest.mark.parametrize("count", [100, 7, 1])
