@@ -38,6 +38,8 @@ def true_places(
     trajectories: xr.Dataset, space: ParameterSpace, pairs: Sequence[Sequence[str]]
 ) -> np.ndarray | None:
     """Where the bodies are, (body, 2), whether or not other true parameters are known."""
+    if not pairs:
+        return None
     places = [space.parameters[space.names.index(name)] for pair in pairs for name in pair]
     truth = known_truth(trajectories, ParameterSpace(tuple(places)))
     return None if truth is None else truth.reshape(len(pairs), 2)

@@ -140,7 +140,9 @@ def test_inference_options_hold_what_inference_uses_and_no_more(tmp_path, demo):
     """The truth, the title and another estimator's settings must not rerun inference."""
     experiment = load_experiment(write(tmp_path, demo))
     options = slice_of("infer", experiment, run="svgd_single", budget="quick")
-    assert set(options.model_dump()) == {"simulator", "likelihood", "run", "work", "precision"}
+    assert set(options.model_dump()) == {
+        *("simulator", "likelihood", "run", "work", "precision", "exchangeable")
+    }
     text = options.model_dump_json()
     assert "truth" not in text
     assert "defect_deviation" not in text
