@@ -30,6 +30,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "cem",
         "sgld",
         "nuts",
+        "crank_nicolson",
         "svgd",
         "csvgd",
         "least_squares",

@@ -198,3 +198,8 @@ class SteppedChains(Chains):
         skip = max(self.discarded(problem) - done.iterations, 0)
         trace = state.trace.extend(np.asarray(z), self.per_chain(problem), skip)
         return ChainState(sampler, trace), info
+
+
+def choose(condition, yes, no):
+    """Every array of one tree or of the other."""
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.inference.chains import ChainState, SteppedChains
+from pdsim.inference.chains import ChainState, SteppedChains, choose
 from pdsim.inference.divergence import bring_back
 from pdsim.inference.estimator import Info, summarise
 from pdsim.likelihood.problem import Problem
@@ -132,11 +132,11 @@ class SeparateNuts(SteppedChains):
             )
             rate = jnp.nan_to_num(info.acceptance_rate)
             dual_next = dual_update(dual, rate)
-            mass_next = _choose(stage == 1, mass_update(mass, chain.position), mass)
+            mass_next = choose(stage == 1, mass_update(mass, chain.position), mass)
             ended = mass_final(mass_next)
             new = (dual_next, mass_next, inverse_mass)
             at_end = (dual_init(dual_final(dual_next)), ended, ended.inverse_mass_matrix)
-            new = _choose(adapting, _choose(window_ends, at_end, new), (dual, mass, inverse_mass))
+            new = choose(adapting, choose(window_ends, at_end, new), (dual, mass, inverse_mass))
             return chain, *new, info, step_size
 
         @over_cores
@@ -157,7 +157,3 @@ class SeparateNuts(SteppedChains):
             acceptance=info.acceptance_rate.mean(),
         )
         return Sampler(chain, dual, mass, inverse_mass, state.iteration + 1), report
-
-
-def _choose(condition, yes, no):
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)

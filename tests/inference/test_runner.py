@@ -172,14 +172,15 @@ def test_diverging_particles_do_not_poison_the_others(cliff, method):
     x = np.asarray(e.draws(cliff, result.state).parameters)
     assert np.isfinite(x).all()
     history = result.history
-    walking = {"least_squares": 16, "nuts": 10, "nuts_separate": 10}
+    walking = {"least_squares": 16, "nuts": 10, "nuts_separate": 10, "crank_nicolson": 12}
     walking |= dict.fromkeys(("csvgd", "csvgd_particles"), 50)
     walking = walking.get(method, history["evaluations"][0])
     # A third of the Sobol points start beyond the cliff: they were counted, and followed the rest,
     # some within the first iteration.
     # The first report of NUTS is of where the chains went, not of where they began.
     if not method.startswith("nuts"):
-        assert history["diverging"][0] >= 0.15 * walking
+        starts = {"crank_nicolson": 4}.get(method, walking)
+        assert history["diverging"][0] >= 0.15 * starts
     # The cliff is 2 σ from the mean, so some step over it now and then, and come back.
     if method == "csvgd":  # which ends with samples from wider tails than the posterior's
         assert history["diverging"][-50:].mean() < 0.1 * history["evaluations"][-1]
