@@ -22,6 +22,7 @@ RUN_COLOURS = {
     "cem": "#1b9e77",
     "sgld": "#a6761d",
     "nuts": "#e7298a",
+    "crank_nicolson": "#8c564b",
     "svgd": "#1f77b4",
     "csvgd": "#d95f02",
     "least_squares": "#66a61e",
@@ -29,7 +30,7 @@ RUN_COLOURS = {
     "gauss_newton": "#1b9e77",
 }
 # Of methods that have no colour above, in the order in which they come.
-_PALETTE = ("#17becf", "#8c564b", "#e6ab02", "#9467bd", "#666666")
+_PALETTE = ("#17becf", "#bcbd22", "#e6ab02", "#9467bd", "#666666")
 _LINES = {"multiple": "-", "single": "--", "marginal": "-."}
 # Of the first, second, … run of one method and shooting; the lines of the first carry none.
 _MARKERS = ("", "o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")

@@ -3,19 +3,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
+from recordings.tables import ANGLES, DRIVEN, FREE, TIME, config, invalid, read, refused
 
 from pdsim.recordings import table
 from pdsim.recordings.cut import cut
-from pdsim.recordings.segments import Window
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import sha256
-from pdsim.systems.double_pendulum import Options, build
 
-FREE = build(Options())
-DRIVEN = build(Options(motors=True))
-ANGLES = {"q0": {"column": "a", "unit": "rad"}, "q1": {"column": "b", "unit": "rad"}}
-TIME = np.arange(400) * 0.002
 A, B = 4 * np.sin(3 * TIME) + 0.3, 2 * np.cos(5 * TIME)
 
 
@@ -31,35 +25,6 @@ def write(tmp_path):
         return str(path)
 
     return written
-
-
-def config(files, **changes) -> table.Config:
-    values = {
-        "source": "table",
-        "files": files if isinstance(files, dict | list) else [files],
-        "time": {"column": "t"},
-        "channels": ANGLES,
-    }
-    values |= changes
-    return table.Config.model_validate({k: v for k, v in values.items() if v is not None})
-
-
-def read(path, system=FREE, **changes):
-    return table.read(config(path, **changes), "run", path, system)
-
-
-def refused(path, words, system=FREE, **changes):
-    with pytest.raises(PdsimError) as error:
-        read(path, system, **changes)
-    for word in words:
-        assert word in str(error.value), str(error.value)
-
-
-def invalid(words, files="run.csv", **changes):
-    with pytest.raises(ValidationError) as error:
-        config(files, **changes)
-    for word in words:
-        assert word in str(error.value), str(error.value)
 
 
 def wrapped(angle):
@@ -263,110 +228,6 @@ def test_parquet_or_what_it_needs(tmp_path, monkeypatch):
     refused(str(path), ["pip install pyarrow", "CSV"])
 
 
-def test_files_are_looked_for_beside_the_experiment_first(tmp_path, monkeypatch):
-    places = [tmp_path / name for name in ("experiment", "environment", "work/data")]
-    monkeypatch.setenv("PDSIM_DATA_DIR", str(places[1]))
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-    settings = config(["mine/run_1.csv", "/somewhere/run_2.csv"])
-
-    def found():
-        return table.files(settings, str(places[0]))
-
-    assert found() == {
-        "run_1": str(places[0] / "mine/run_1.csv"),
-        "run_2": "/somewhere/run_2.csv",
-    }
-    for place in reversed(places):
-        (place / "mine").mkdir(parents=True)
-        (place / "mine/run_1.csv").touch()
-        assert Path(found()["run_1"]).resolve() == place / "mine/run_1.csv"
-
-
-def test_files_that_no_window_names_are_not_asked_for():
-    settings = config(["a.csv", "b.csv", "c.csv"], train=[{"run": "a"}], test=[{"run": "c"}])
-    assert list(table.files(settings, ".")) == ["a", "c"]
-
-
-def test_names_of_runs():
-    assert config({0: "x/run 1.csv", "slow": "y.csv"}).files == {
-        "0": "x/run 1.csv",
-        "slow": "y.csv",
-    }
-    invalid(["'run'", "x/run.csv", "y/run.nc", "run_a"], ["x/run.csv", "y/run.nc"])
-    invalid(["name holds letters"], ["run 1.csv"])
-    invalid(["named twice"], {"a": "run.csv", "b": "run.csv"})
-    invalid(["list of files"], 3)
-
-
-# Windows
-
-
-def test_windows_in_seconds_frames_and_whole():
-    settings = config(
-        ["run_1.csv", "run_2.csv", "run_3.csv"],
-        train=[{"run": "run_1", "seconds": [0, 4], "name": "slow"}, {"run": "run_3"}],
-        test=[{"run": "run_1", "seconds": [4, 5]}, {"run": "run_2", "frames": [10, 90]}],
-    )
-    assert settings.resolve(None, float("nan")) == []
-    assert settings.resolve({"run_1": 3000, "run_2": 100, "run_3": 700}, 0.002) == [
-        Window("train", "run_1", 0, 2000, "slow"),
-        Window("train", "run_3", 0, 700, ""),
-        Window("test", "run_1", 2000, 2500, ""),
-        Window("test", "run_2", 10, 90, ""),
-    ]
-    with pytest.raises(
-        PdsimError, match=r"run_1: seconds \[0.0, 4.0\], .* 1,500 frames, that is 3 s"
-    ):
-        settings.resolve({"run_1": 1500, "run_2": 100, "run_3": 700}, 0.002)
-
-
-def test_what_the_config_alone_knows():
-    frames = {"train": [{"run": "run", "frames": [0, 100]}]}
-    assert config("run.csv", **frames).resolve(None, 0.0) == [Window("train", "run", 0, 100, "")]
-    seconds = {"train": [{"run": "run", "seconds": [0, 1]}]}
-    assert config("run.csv", **seconds).resolve(None, 0.0) == []
-    known = config("run.csv", resample={"rate_hz": 250}, **seconds)
-    assert known.resolve(None, 0.0) == [Window("train", "run", 0, 250, "")]
-
-
-def test_by_default_all_that_is_not_held_out_is_learned_from():
-    settings = config(["a.csv", "b.csv"], test=[{"run": "b", "frames": [0, 50]}])
-    windows = settings.resolve({"a": 100, "b": 100}, 0.01)
-    assert windows == [Window("train", "a", 0, 100, ""), Window("test", "b", 0, 50, "")]
-    invalid(["every run is in test"], ["a.csv"], test=[{"run": "a"}])
-
-
-def test_a_share_is_kept_for_testing():
-    settings = config(["a.csv", "b.csv"], test_share=0.25)
-    assert settings.resolve({"a": 100, "b": 200}, 0.01) == [
-        Window("train", "a", 0, 75, ""),
-        Window("train", "b", 0, 150, ""),
-        Window("test", "a", 75, 100, ""),
-        Window("test", "b", 150, 200, ""),
-    ]
-    with pytest.raises(PdsimError, match=r"test: run a, frames 45:60, is too short"):
-        settings.resolve({"a": 60, "b": 200}, 0.01)
-
-
-def test_windows_that_cannot_be():
-    window = {"run": "run", "frames": [0, 100]}
-    invalid(
-        ["in test, but 50 of its frames"], train=[window], test=[window | {"frames": [50, 150]}]
-    )
-    invalid(["twice"], train=[window, window])
-    invalid(["there is no run 'rum'", "did you mean 'run'"], train=[{"run": "rum"}])
-    invalid(["frames and seconds"], train=[window | {"seconds": [0, 1]}])
-    invalid(["end after it"], train=[{"run": "run", "seconds": [2, 1]}])
-    invalid(["a window needs 20"], train=[window | {"frames": [0, 19]}])
-    invalid(["longer than smoothing.frames (101)"], train=[window], smoothing={"frames": 101})
-    invalid(["test and test_share"], test=[window], test_share=0.5)
-    seconds = [{"run": "run", "seconds": [0, 1]}], [{"run": "run", "seconds": [0.9, 2]}]
-    late = config("run.csv", train=seconds[0], test=seconds[1])
-    with pytest.raises(PdsimError, match=r"recording: .* 10 of its frames"):
-        late.resolve({"run": 300}, 0.01)
-
-
 # What is refused
 
 
@@ -486,60 +347,3 @@ def test_suspicious_columns_are_told(write, caplog):
             write(t=TIME, a=A, b=lost), channels=ANGLES | {"q1": ANGLES["q1"] | {"missing": [9999]}}
         )
         assert caplog.text == ""
-
-
-# Units
-
-
-# Real robots
-
-PENDUBOT = {
-    "q0": {"column": "pos_meas1", "unit": "rad"},
-    "q1": {"column": "pos_meas2", "unit": "rad"},
-    "dq0": {"column": "vel_meas1", "unit": "rad/s"},
-    "dq1": {"column": "vel_meas2", "unit": "rad/s"},
-}
-
-
-def pendubot(robots_dir, run, **changes):
-    path = str(robots_dir / f"dfki_pendubot/trajectory_0{run}.csv")
-    inputs = {f"torque_{i}": {"column": f"tau_meas{i}", "unit": "N m"} for i in (1, 2)}
-    values = {"time": {"column": "time"}, "channels": PENDUBOT, "inputs": inputs}
-    return table.read(config(path, **(values | changes)), "run", path, DRIVEN)
-
-
-def test_a_pendubot_that_stamped_a_few_rows_late(robots_dir):
-    with pytest.raises(PdsimError, match=r"4,997 stamps; .*to 3\.3 ms; 0\.14 %") as error:
-        pendubot(robots_dir, 0)
-    assert "resample: {rate_hz: 500" in str(error.value) and "do not" in str(error.value)
-    with pytest.raises(PdsimError, match=r"7 of 4,996 steps"):
-        pendubot(robots_dir, 0, drop_repeats=True)
-    recording = pendubot(robots_dir, 0, resample={"rate_hz": 500})
-    assert recording.observed.shape == (5000, 4) and recording.frame_time == 0.002
-    assert np.isfinite(recording.observed).all() and recording.input.shape == (5000, 2)
-    derived = np.gradient(recording.observed[:, 0], 0.002)
-    assert np.corrcoef(derived, recording.observed[:, 2])[0, 1] > 0.98
-
-
-def test_a_panda_whose_logger_jitters_and_whose_clock_does_not(robots_dir):
-    """Differences of positions agree with measured rates by the clock, and not by the stamps."""
-    path = str(robots_dir / "panda_log/exciting_trajectory_1.csv")
-    channels = {
-        **{f"q{i}": {"column": f"q{i + 1}", "unit": "rad"} for i in (0, 1)},
-        **{f"dq{i}": {"column": f"dq{i + 1}", "unit": "rad/s"} for i in (0, 1)},
-    }
-    settings = {"channels": channels, "time": {"column": "time"}}
-
-    def disagreement(recording):
-        q, frame_time = recording.observed, recording.frame_time
-        rates = (q[2:, :2] - q[:-2, :2]) / (2 * frame_time)
-        return np.sqrt(np.nanmean((rates - q[1:-1, 2:]) ** 2, axis=0))
-
-    refused(path, ["20,544 stamps", "0.7 ms to 8.81 ms", "82 %"], **settings)
-    refused(path, ["whole periods"], **settings, drop_repeats=True)
-    stamped = read(path, **settings, resample={"rate_hz": 1000})
-    assert (disagreement(stamped) > 0.1).all()
-    clocked = read(path, **settings, clock="clock")
-    assert clocked.frame_time == 0.001 and clocked.frames == 21000
-    assert np.isfinite(clocked.observed[:, 0]).sum() == 20544 - 1253
-    assert (disagreement(clocked) < 0.012).all()
