@@ -50,7 +50,14 @@ def check_next_prior(experiment: "ExperimentConfig", system: "System") -> None:
     earlier = experiment.simulator.prior_from
     if earlier is not None:
         other = named_experiment(earlier, experiment.folder, type(experiment), _WHERE)
-        _shared(experiment, other.simulator.parameters, system)
+        names = _shared(experiment, other.simulator.parameters, system)
+        alike = [name for pair in other.exchangeable for name in pair if name in names]
+        if alike:
+            raise PdsimError(
+                f"{_WHERE}: {alike[0]} is exchangeable in {earlier.experiment}, so its posterior "
+                "has a mode for each way to name the bodies, and one Gaussian is none of them; "
+                "give it another name here"
+            )
 
 
 def _shared(

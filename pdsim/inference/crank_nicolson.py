@@ -29,7 +29,7 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pdsim.config.section import Count
 from pdsim.inference.chains import ChainSettings, choose
@@ -49,8 +49,9 @@ from pdsim.runtime.cores import over_cores
 _FREEDOM = 5.0
 # β at first and at most, and how fast it is tuned.
 _STEP, _LONGEST, _GAIN = 0.4, 0.98, 0.5
-# Draws, for each dimension, that count as much as the Gaussian before them.
-_DRAWS_PER_DIMENSION = 20
+# Draws, for each dimension, that count as much as the Gaussian before them: those of chains depend
+# on one another, and a covariance of few is worse than the fit's.
+_DRAWS_PER_DIMENSION = 200
 
 
 class Settings(ChainSettings):
@@ -63,9 +64,21 @@ class Settings(ChainSettings):
         0.2, ge=0, lt=1, description="largest share of the evaluations that fits the starts"
     )
     warmup: float = Field(
-        0.3, gt=0, lt=1, description="share of the evaluations that adapts, after the fit"
+        0.3,
+        gt=0,
+        lt=1,
+        description="share of the evaluations that adapts, counted from the end of the fit",
     )
     target_acceptance: float = Field(0.3, gt=0, lt=1, description="that the step is tuned to")
+
+    @model_validator(mode="after")
+    def _check(self) -> "Settings":
+        if self.fit + self.warmup >= 1:
+            raise ValueError(
+                f"fit ({self.fit:g}) and warmup ({self.warmup:g}) are shares of one budget and "
+                "leave nothing to sample with; lower one"
+            )
+        return self
 
 
 class Sampler(NamedTuple):
@@ -112,7 +125,7 @@ class CrankNicolson(FittedChains):
         return max(self.walkers(problem), self.fit_cost(problem))
 
     def recorded(self, state: Sampler) -> tuple[jax.Array, jax.Array]:
-        """Positions, and whether the iteration that led there adapted."""
+        """Positions, and whether the warm-up goes on behind them."""
         return state.z, self.adapting(state)
 
     def lost(self, sampler: Sampler) -> jax.Array:
@@ -172,13 +185,9 @@ class CrankNicolson(FittedChains):
             state.spent + chains,
         )
         report = summarise(
-            jnp.isfinite(tried),
-            *seen,
-            evaluations=chains,
-            step_size=step,
-            acceptance=rate,
+            jnp.isfinite(value), *seen, evaluations=chains, step_size=step, acceptance=rate
         )
-        return new, report
+        return new, report._replace(diverging=(~jnp.isfinite(tried)).sum())
 
     def _log_density(self, problem: Problem, z: jax.Array) -> tuple[jax.Array, Evaluation]:
         @over_cores
@@ -195,10 +204,12 @@ class CrankNicolson(FittedChains):
         moments = state.moments.extended(z)
         share = moments.total / (moments.total + _DRAWS_PER_DIMENSION * z.shape[1])
         covariance = state.root @ state.root.T
+        root = jnp.linalg.cholesky(covariance + share * (moments.covariance - covariance))
         moved = (
             Moments.none(z.shape[1], z.dtype),
             state.centre + share * (moments.mean - state.centre),
-            jnp.linalg.cholesky(covariance + share * (moments.covariance - covariance)),
+            # Rounding in single precision may leave no factor.
+            jnp.where(jnp.isfinite(root).all(), root, state.root),
             state.iteration + 1 + 2 * moments.total.astype(int) // len(z),
         )
         kept = (moments, state.centre, state.root, state.window_end)

@@ -1,7 +1,7 @@
 """Chains that start from fits: what samplers share that adapt all their chains together.
 
 1. Fit: least squares from Sobol points. A fit that ended far below the best is replaced by a better
-   one.
+   one. Without a share of the budget for it chains start from those points.
 2. Start: each chain draws from the Gaussian of its fit, whose covariance, in logits, is the inverse
    of Gauss and Newton's information.
 3. Warm-up, a share of the budget, and sampling with held what was adapted: the sampler's own.
@@ -74,9 +74,10 @@ class Phases(NamedTuple):
 
 @dataclass(frozen=True)
 class FittedChains(SteppedChains):
-    """Chains from fits; a sampler adds ``begin``, ``step`` and what an iteration costs.
+    """Chains from fits; a sampler adds ``begin``, ``lost``, ``step``, ``recorded`` and ``cost``.
 
-    Its state has ``spent``, the evaluations since the fit, and its settings ``fit``, ``warmup`` and
+    ``recorded`` returns positions and whether they belong to the warm-up. The sampler's state has
+    ``spent``, the evaluations since the fit, and its settings ``fit``, ``warmup`` and
     ``chain_count``.
     """
 

@@ -30,6 +30,7 @@ class GaussNewton(LeastSquares):
 
     settings: Settings
     sample_kind: ClassVar[str] = "point"
+    one_mode: ClassVar[bool] = False
     cheaper: ClassVar[str] = "raise iteration_count; each iteration pays for its tangents"
 
     def step(self, key: jax.Array, problem: Problem, state: State):

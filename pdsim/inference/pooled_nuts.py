@@ -75,7 +75,7 @@ class PooledNuts(FittedChains):
         return max(tree, self.fit_cost(problem))
 
     def recorded(self, state: Sampler) -> tuple[jax.Array, jax.Array]:
-        """Positions, and whether the iteration that led there adapted."""
+        """Positions, and whether the warm-up goes on behind them."""
         return state.chain.position, self.adapting(state)
 
     def _log_density(self, problem: Problem):

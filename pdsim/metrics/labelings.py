@@ -75,6 +75,35 @@ def every_labeling(
     )
 
 
+def named_alike(
+    draws: np.ndarray,
+    pairs: Sequence[Sequence[str]],
+    space: ParameterSpace,
+    places: np.ndarray | None = None,
+) -> np.ndarray:
+    """Draws (draw, M) with the bodies of each named as those of the others, or of the truth.
+
+    Each is named so that its bodies are nearest to the places of these names: the true ones or,
+    where they are not known, first those of the first draw and then the means found with them.
+    """
+    if not pairs or not len(draws):
+        return draws
+    columns = np.array([[space.names.index(name) for name in pair] for pair in pairs])
+    bodies = draws[:, columns]
+    orders = np.array(list(permutations(range(len(pairs)))))
+    every = bodies[:, orders]
+
+    def nearest(near: np.ndarray) -> np.ndarray:
+        chosen = ((every - near) ** 2).sum(axis=(2, 3)).argmin(axis=1)
+        return every[np.arange(len(draws)), chosen]
+
+    found = draws.copy()
+    found[:, columns] = (
+        nearest(nearest(bodies[0]).mean(axis=0)) if places is None else nearest(places)
+    )
+    return found
+
+
 def remark(shares: np.ndarray) -> str:
     """Say how the draws are spread over the labelings."""
     percent = " / ".join(f"{100 * share:.0f}" for share in shares) + " %"

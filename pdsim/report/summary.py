@@ -7,6 +7,7 @@ import numpy as np
 
 from pdsim.config.experiment import ExperimentConfig
 from pdsim.figures.figure import whose
+from pdsim.metrics.labelings import named_alike
 from pdsim.metrics.long_format import read_metrics
 from pdsim.posterior import read_draws
 from pdsim.preflight.findings import read_preflight
@@ -56,6 +57,7 @@ def summary(experiment: ExperimentConfig, folder: Path, budget: str) -> list[str
     path = next(path for path, root in roots.items() if whose(root).label == best.label)
     simulator = build_simulator(experiment.simulator)
     draws, prior = read_draws(path, simulator.space), prior_draws(path, simulator.space)
+    draws = named_alike(draws, experiment.exchangeable, simulator.space)
     remedies = advice(
         best,
         lines,

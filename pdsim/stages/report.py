@@ -13,7 +13,7 @@ from pdsim import registry
 from pdsim.config.slices import Report
 from pdsim.figures.figure import whose
 from pdsim.identity import Identity
-from pdsim.metrics.labelings import labelings, remark, true_places
+from pdsim.metrics.labelings import labelings, named_alike, remark, true_places
 from pdsim.metrics.long_format import read_metrics
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
@@ -72,6 +72,11 @@ def write_report(
     space = simulator.space
     truth = known_truth(data, space)
     places = true_places(data, space, options.exchangeable)
+
+    def parameters(path: str) -> list[ParameterLine]:
+        draws = named_alike(read_draws(path, space), options.exchangeable, space, places)
+        return parameter_lines(space, draws, truth, prior_draws(path, space))
+
     roots = {path: read_dataset(path).attrs for path in posteriors}
     identities = {identity.run: identity for identity in map(whose, roots.values())}
     trust = trust_lines(
@@ -102,7 +107,7 @@ def write_report(
             best=best,
             reference=options.reference,
             unit=unit,
-            parameters=_parameters(first[best.identity.run], space, truth) if best else [],
+            parameters=parameters(first[best.identity.run]) if best else [],
             together=_together(first[best.identity.run], simulator, truth) if best else [],
             combinations=quantile_lines(first[best.identity.run], "combinations") if best else [],
             findings=before.findings,
@@ -141,7 +146,7 @@ def write_report(
         "posteriors": [
             {
                 "label": f"{whose(root).label}, seed {root['seed']}",
-                "lines": _parameters(path, space, truth),
+                "lines": parameters(path),
                 "compared": prior_draws(path, space) is not None,
                 "together": _together(path, simulator, truth) if whose(root) in vouched else [],
                 "combinations": quantile_lines(path, "combinations"),
@@ -152,7 +157,13 @@ def write_report(
                 "noise": noise_text(path, _window(root, data)),
                 "truth": of_truth(_ranks(table, root)),
                 "summary": _posterior_summary(path, root)
-                + labeling_text(options.exchangeable, space, read_draws(path, space), places),
+                + labeling_text(
+                    options.exchangeable,
+                    space,
+                    read_draws(path, space),
+                    places,
+                    one_mode=whose(root).method == "least_squares",
+                ),
             }
             for path, root in _first_seed(roots, options)
         ],
@@ -172,10 +183,6 @@ def write_report(
 def _first_seed(roots: Mapping[str, Mapping[Any, Any]], options: Report) -> list[tuple[str, Any]]:
     """Posterior files of the first seed, with their attributes."""
     return [(path, root) for path, root in roots.items() if root["seed"] == options.seeds[0]]
-
-
-def _parameters(path: str, space: ParameterSpace, truth) -> list[ParameterLine]:
-    return parameter_lines(space, read_draws(path, space), truth, prior_draws(path, space))
 
 
 def _together(path: str, simulator: Simulator, truth) -> list[TogetherLine]:
@@ -277,14 +284,28 @@ def _posterior_summary(path: str, root: Mapping[Any, Any]) -> str:
 
 
 def labeling_text(
-    pairs: Sequence[Sequence[str]], space: ParameterSpace, draws: np.ndarray, places
+    pairs: Sequence[Sequence[str]],
+    space: ParameterSpace,
+    draws: np.ndarray,
+    places: np.ndarray | None,
+    *,
+    one_mode: bool = False,
 ) -> str:
-    """How the draws are spread over the ways to name alike bodies, where these are known to be."""
-    if not pairs or places is None:
+    """How the draws are spread over the ways to name alike bodies, where these are known to be.
+
+    Args:
+        one_mode: whether the run found one mode, and its mirror images were filled in.
+    """
+    if not pairs:
         return ""
+    text = " In the table alike bodies have one naming in all draws."
+    if places is None:
+        return text
     columns = [[space.names.index(name) for name in pair] for pair in pairs]
     shares = labelings(draws[:, columns], places)
-    text = f" Alike bodies can be named in {len(shares)} ways; draws by {remark(shares)}."
+    text += f" They can be named in {len(shares)} ways; draws by {remark(shares)}."
+    if one_mode:
+        text += " One was found, and the others are its mirror images."
     if (shares == 0).any():
         text += " A complete posterior has all of them in equal shares: this one is not."
     return text

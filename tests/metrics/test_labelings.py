@@ -5,8 +5,15 @@ from dataclasses import replace
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray as xr
 
-from pdsim.metrics.labelings import every_labeling, labelings, remark
+from pdsim.metrics.labelings import (
+    every_labeling,
+    labelings,
+    named_alike,
+    remark,
+    true_places,
+)
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.stages.report import labeling_text
 
@@ -27,11 +34,44 @@ def test_draws_are_counted_by_the_labeling_they_are_nearest_to():
 
 def test_the_report_says_when_a_labeling_is_lost():
     both = np.stack([PLACES.ravel(), PLACES[::-1].ravel()])
+    told = " In the table alike bodies have one naming in all draws."
     assert labeling_text(PAIRS, SPACE, both, PLACES) == (
-        " Alike bodies can be named in 2 ways; draws by labelings 50 / 50 %."
+        f"{told} They can be named in 2 ways; draws by labelings 50 / 50 %."
     )
+    assert "mirror images" in labeling_text(PAIRS, SPACE, both, PLACES, one_mode=True)
     assert "1 lost. A complete posterior" in labeling_text(PAIRS, SPACE, both[:1], PLACES)
-    assert labeling_text((), SPACE, both, PLACES) == labeling_text(PAIRS, SPACE, both, None) == ""
+    assert labeling_text(PAIRS, SPACE, both, None) == told
+    assert labeling_text((), SPACE, both, PLACES) == ""
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_draws_can_be_named_alike(known):
+    """As the truth names the bodies, or else as the first draw does."""
+    random = np.random.default_rng(0)
+    bodies = PLACES + 0.03 * random.normal(size=(50, 2, 2))
+    mixed = np.where((np.arange(50) % 2 == 1)[:, None, None], bodies, bodies[:, ::-1])
+    named = named_alike(mixed.reshape(50, 4), PAIRS, SPACE, PLACES if known else None)
+    expected = bodies if known else bodies[:, ::-1]
+    np.testing.assert_array_equal(named.reshape(50, 2, 2), expected)
+    assert named_alike(mixed.reshape(50, 4), (), SPACE) is not None
+
+
+def test_true_places_are_known_whatever_else_is_not():
+    """A parameter without a truth does not hide where the bodies are."""
+    other = Parameter("mass", 0.1, 1.0, "kg", sets=("mass",))
+    space = ParameterSpace((other, *SPACE.parameters))
+    data = xr.Dataset(
+        {
+            "truth": (("trajectory", "system_parameter"), PLACES.reshape(1, 4)),
+            "split": ("trajectory", ["train"]),
+            "length": ("trajectory", [10]),
+            "observed": (("trajectory", "time"), np.zeros((1, 10))),
+        },
+        coords={"system_parameter": list(SPACE.names)},
+    )
+    np.testing.assert_array_equal(true_places(data, space, PAIRS), PLACES)
+    assert true_places(data, space, ()) is None
+    assert true_places(data.drop_vars("truth"), space, PAIRS) is None
 
 
 @pytest.mark.parametrize("count", [100, 7, 1])
@@ -57,4 +97,25 @@ def test_bodies_that_differ_in_limits_keep_their_names():
     space = ParameterSpace((replace(first, upper=0.2), *others))
     coordinates = jnp.full((4, 4), 0.4).at[:, 0].set(0.3)
     assert every_labeling(coordinates, PAIRS, space, seed=0) is coordinates
+    third = ParameterSpace((*others, replace(first, prior="normal", mean=0.0)))
+    assert every_labeling(coordinates, PAIRS, third, seed=0) is coordinates
     assert every_labeling(coordinates, (), SPACE, seed=0) is coordinates
+
+
+def test_three_bodies_have_six_namings():
+    """Pairs that lie between other parameters, in single precision."""
+    pairs = tuple((f"x{i}", f"y{i}") for i in range(3))
+    names = ["x0", "a", "y0", "x1", "x2", "y2", "y1", "b"]
+    space = ParameterSpace(tuple(Parameter(n, 0.0, 1.0, "m", sets=(n,)) for n in names))
+    columns = [[names.index(name) for name in pair] for pair in pairs]
+    bodies = np.array([[0.1, 0.2], [0.5, 0.6], [0.8, 0.9]], np.float32)
+    one = np.full(8, 0.3, np.float32)
+    one[np.array(columns)] = bodies
+    coordinates = jnp.asarray(np.tile(one, (14, 1)))
+    named = np.asarray(every_labeling(coordinates, pairs, space, seed=0))
+    assert named.dtype == np.float32
+    np.testing.assert_array_equal(named[:, [1, 7]], np.float32(0.3) + np.zeros((14, 2), np.float32))
+    shares = 14 * labelings(named[:, columns], bodies)
+    assert shares.min() >= 2
+    assert shares.max() <= 3
+    np.testing.assert_array_equal(named_alike(named, pairs, space, bodies), np.tile(one, (14, 1)))
