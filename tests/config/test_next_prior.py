@@ -221,6 +221,16 @@ def test_one_name_for_two_numbers_of_one_unit_is_refused(phases):
         load_experiment(write("second", second))
 
 
+def test_places_of_alike_bodies_are_refused(phases):
+    """Their posterior has a mode for each naming; the second experiment still may seek others."""
+    first, second, write = phases
+    first["simulator"]["parameters"]["gain"] = {"lower": 0.5, "upper": 1.5, "unit": "-"}
+    first["exchangeable"] = [["mass", "gain"], ["stiffness", "damping"]]
+    write("first", first)
+    with pytest.raises(PdsimError, match="prior_from: gain is exchangeable in first, so its"):
+        load_experiment(write("second", second))
+
+
 WITHOUT = {"kind": "point"}, "is a point, which has no width; name a run"
 FEW = {"count": 8}, "has 8 different draws, and a covariance of 2 parameters needs 9"
 
