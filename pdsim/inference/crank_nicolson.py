@@ -15,7 +15,8 @@ alone,
 and steps are as long in many dimensions as in few, as far as the posterior is like the t. A
 Gaussian in its place (ν → ∞) would hold chains in tails that are heavier than its own (Cotter,
 Roberts, Stuart and White, MCMC methods for functions, 2013; Rudolf and Sprungk, 2018; with the
-scale drawn, Kamatani, 2018).
+scale drawn, Kamatani, 2018). One step in three is a random walk with C instead, which asks for p
+alone: where p/t is large, in a tail of another shape, Crank and Nicolson's steps are refused.
 
 Where the slopes of a likelihood are approximate, as those of marginal shooting, samplers that
 follow them take short steps; these do without. An evaluation is one value of the likelihood.
@@ -47,6 +48,9 @@ from pdsim.runtime.cores import over_cores
 
 # ν: tails heavier than most posteriors'.
 _FREEDOM = 5.0
+# Share of the steps that are a random walk, and √D times their length (Gelman, Roberts and Gilks,
+# 1996).
+_WALKS, _WALK = 1 / 3, 2.4
 # β at first and at most, and how fast it is tuned.
 _STEP, _LONGEST, _GAIN = 0.4, 0.98, 0.5
 # Draws, for each dimension, that count as much as the Gaussian before them: those of chains depend
@@ -150,19 +154,24 @@ class CrankNicolson(FittedChains):
     def step(self, key: jax.Array, problem: Problem, state: Sampler) -> tuple[Sampler, Info]:
         chains, dimension = state.z.shape
         dtype = state.z.dtype
-        for_scale, for_step, for_choice = jax.random.split(key, 3)
+        for_scale, for_step, for_choice, for_kind = jax.random.split(key, 4)
         step = jnp.exp(state.log_step)
+        walks = jax.random.uniform(for_kind) < _WALKS
         # In coordinates in which the Gaussian is a standard one.
         y = jax.scipy.linalg.solve_triangular(state.root, (state.z - state.centre).T, lower=True).T
         square = (y**2).sum(axis=1)
         gamma = jax.random.gamma(for_scale, 0.5 * (_FREEDOM + dimension), (chains,), dtype)
         scale = gamma / (0.5 * (_FREEDOM + square))
-        noise = jax.random.normal(for_step, y.shape, dtype) / jnp.sqrt(scale)[:, None]
-        ahead = jnp.sqrt(1 - step**2) * y + step * noise
+        noise = jax.random.normal(for_step, y.shape, dtype)
+        ahead = jnp.where(
+            walks,
+            y + (_WALK / dimension**0.5) * noise,
+            jnp.sqrt(1 - step**2) * y + step * noise / jnp.sqrt(scale)[:, None],
+        )
         z = state.centre + ahead @ state.root.T
         tried, evaluation = self._log_density(problem, z)
 
-        change = tried - state.value - _log_t(ahead) + _log_t(y)
+        change = tried - state.value + jnp.where(walks, 0.0, _log_t(y) - _log_t(ahead))
         change = jnp.where(jnp.isfinite(tried), change, -jnp.inf)
         taken = jnp.log(jax.random.uniform(for_choice, (chains,), dtype)) < change
         rate = jnp.exp(jnp.minimum(change, 0.0)).mean()
@@ -170,7 +179,7 @@ class CrankNicolson(FittedChains):
         position = jnp.where(taken[:, None], z, state.z)
 
         held = (state.log_step, state.moments, state.centre, state.root, state.window_end)
-        adapted = self._adapted(state, position, rate)
+        adapted = self._adapted(state, position, jnp.where(walks, jnp.nan, rate))
         log_step, moments, centre, root, window_end = choose(self.adapting(state), adapted, held)
         new = Sampler(
             position,
@@ -197,9 +206,14 @@ class CrankNicolson(FittedChains):
         return evaluate(problem, z)
 
     def _adapted(self, state: Sampler, z: jax.Array, rate: jax.Array):
-        """``log_step``, ``moments``, ``centre``, ``root`` and ``window_end`` of a warm-up."""
+        """``log_step``, ``moments``, ``centre``, ``root`` and ``window_end`` of a warm-up.
+
+        Args:
+            rate: of acceptance; not a number after a random walk, which tunes nothing.
+        """
         gain = _GAIN / jnp.sqrt(1.0 + state.iteration).astype(z.dtype)
-        log_step = state.log_step + gain * (rate - self.settings.target_acceptance)
+        away = jnp.nan_to_num(rate - self.settings.target_acceptance, nan=0.0)
+        log_step = state.log_step + gain * away
         log_step = jnp.minimum(log_step, jnp.log(jnp.asarray(_LONGEST, z.dtype)))
         moments = state.moments.extended(z)
         share = moments.total / (moments.total + _DRAWS_PER_DIMENSION * z.shape[1])
