@@ -4,7 +4,7 @@ import numpy as np
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, whose
-from pdsim.metrics.labelings import labelings, remark, true_places
+from pdsim.labelings import labelings, remark, true_places
 from pdsim.posterior import read_draws
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset

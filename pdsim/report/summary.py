@@ -7,7 +7,7 @@ import numpy as np
 
 from pdsim.config.experiment import ExperimentConfig
 from pdsim.figures.figure import whose
-from pdsim.metrics.labelings import named_alike
+from pdsim.labelings import named_alike
 from pdsim.metrics.long_format import read_metrics
 from pdsim.posterior import read_draws
 from pdsim.preflight.findings import read_preflight

@@ -15,11 +15,11 @@ from pdsim.identity import Identity
 from pdsim.inference import load_estimator
 from pdsim.inference.estimator import largest_defect
 from pdsim.inference.runner import run
+from pdsim.labelings import every_labeling
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.marginal import MarginalProblem
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import ShootingProblem
-from pdsim.metrics.labelings import every_labeling
 from pdsim.posterior import assemble
 from pdsim.runtime import device
 from pdsim.runtime.cores import gathered

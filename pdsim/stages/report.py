@@ -13,7 +13,7 @@ from pdsim import registry
 from pdsim.config.slices import Report
 from pdsim.figures.figure import whose
 from pdsim.identity import Identity
-from pdsim.metrics.labelings import labelings, named_alike, remark, true_places
+from pdsim.labelings import labelings, named_alike, remark, true_places
 from pdsim.metrics.long_format import read_metrics
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws

@@ -185,7 +185,9 @@ def test_diverging_particles_do_not_poison_the_others(cliff, method):
     if method == "csvgd":  # which ends with samples from wider tails than the posterior's
         assert history["diverging"][-50:].mean() < 0.1 * history["evaluations"][-1]
     else:
-        assert history["diverging"][-50:].mean() < 0.06 * walking
+        # Of the steps of Crank–Nicolson chains a third are random walks, which go over more often.
+        share = 0.12 if method == "crank_nicolson" else 0.06
+        assert history["diverging"][-50:].mean() < share * walking
     assert np.isfinite(result.history["log_likelihood"]).all()
     # 0.494: the Gaussian without its upper 2.3 %.
     assert x[:, 0].mean() == pytest.approx(0.494, abs=0.04)

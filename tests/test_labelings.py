@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pdsim.metrics.labelings import (
+from pdsim.labelings import (
     every_labeling,
     labelings,
     named_alike,
