@@ -18,8 +18,8 @@ Roberts, Stuart and White, MCMC methods for functions, 2013; Rudolf and Sprungk,
 scale drawn, Kamatani, 2018). One step in three is a random walk with C instead, which asks for p
 alone: where p/t is large, in a tail of another shape, Crank and Nicolson's steps are refused.
 
-Where the slopes of a likelihood are approximate, as those of marginal shooting, samplers that
-follow them take short steps; these do without. An evaluation is one value of the likelihood.
+The slopes of marginal shooting are approximate; these chains do without. An evaluation is one value
+of the likelihood.
 
 Chains start as ``fitted_chains`` says. The warm-up tunes β to an acceptance, and moves m and C from
 the fit's towards those of the draws of all chains, in windows of growing length; then all are held.
@@ -53,8 +53,8 @@ _FREEDOM = 5.0
 _WALKS, _WALK = 1 / 3, 2.4
 # β at first and at most, and how fast it is tuned.
 _STEP, _LONGEST, _GAIN = 0.4, 0.98, 0.5
-# Draws, for each dimension, that count as much as the Gaussian before them: those of chains depend
-# on one another, and a covariance of few is worse than the fit's.
+# Draws, for each dimension, that count as much as the Gaussian before them; draws of chains depend on
+# one another.
 _DRAWS_PER_DIMENSION = 200
 
 
