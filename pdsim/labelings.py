@@ -8,12 +8,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 
-import jax
 import numpy as np
 import xarray as xr
 
 from pdsim.parameters import ParameterSpace
 from pdsim.trajectories import known_truth
+
+
+def columns_of(pairs: Sequence[Sequence[str]], space: ParameterSpace) -> np.ndarray:
+    """Where the bodies' coordinates are among the parameters, (body, 2)."""
+    return np.array([[space.names.index(name) for name in pair] for pair in pairs])
 
 
 def labelings(draws: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -40,39 +44,44 @@ def true_places(
     """Where the bodies are, (body, 2), whether or not other true parameters are known."""
     if not pairs:
         return None
-    places = [space.parameters[space.names.index(name)] for pair in pairs for name in pair]
-    truth = known_truth(trajectories, ParameterSpace(tuple(places)))
+    places = tuple(space.parameters[i] for i in columns_of(pairs, space).ravel())
+    truth = known_truth(trajectories, ParameterSpace(places))
     return None if truth is None else truth.reshape(len(pairs), 2)
 
 
+def interchangeable(pairs: Sequence[Sequence[str]], space: ParameterSpace) -> bool:
+    """Whether the modes that other namings of the bodies make are as likely.
+
+    Not where limits or priors of the bodies differ, or one prior joins them.
+    """
+    joined = () if space.joint is None else space.joint.names
+    for column in columns_of(pairs, space).T if pairs else ():
+        kinds = {replace(space.parameters[i], name="", sets=(), label="") for i in column}
+        if len(kinds) > 1 or any(space.names[i] in joined for i in column):
+            return False
+    return bool(pairs)
+
+
 def every_labeling(
-    coordinates: jax.Array, pairs: Sequence[Sequence[str]], space: ParameterSpace, seed: int
-) -> jax.Array:
+    coordinates: np.ndarray, pairs: Sequence[Sequence[str]], space: ParameterSpace, seed: int
+) -> np.ndarray:
     """Draws of one mode with their bodies named anew: of all modes that are its mirror images.
 
-    Every labeling is as frequent as the others, to within one draw. Where limits or priors of the
-    bodies differ, or one prior joins them, the modes need not be alike, and draws stay as they are.
+    Every labeling is as frequent as the others, to within one draw. For bodies that are
+    ``interchangeable``.
 
     Args:
         coordinates: unit coordinates (draw, M).
         pairs: parameters of each body.
         seed: of which draw has which labeling.
     """
-    if not pairs:
-        return coordinates
-    columns = np.array([[space.names.index(name) for name in pair] for pair in pairs])
-    joined = () if space.joint is None else space.joint.names
-    for column in columns.T:
-        kinds = {replace(space.parameters[i], name="", sets=(), label="") for i in column}
-        if len(kinds) > 1 or any(space.names[i] in joined for i in column):
-            return coordinates
+    columns = columns_of(pairs, space)
     orders = np.array(list(permutations(range(len(pairs)))))
     random = np.random.default_rng(seed)
     chosen = random.permutation(np.resize(random.permutation(len(orders)), len(coordinates)))
-    bodies = np.asarray(coordinates)[:, columns]
-    return coordinates.at[:, columns].set(
-        np.take_along_axis(bodies, orders[chosen][..., None], axis=1)
-    )
+    found = np.array(coordinates)
+    found[:, columns] = np.take_along_axis(found[:, columns], orders[chosen][..., None], axis=1)
+    return found
 
 
 def named_alike(
@@ -88,7 +97,7 @@ def named_alike(
     """
     if not pairs or not len(draws):
         return draws
-    columns = np.array([[space.names.index(name) for name in pair] for pair in pairs])
+    columns = columns_of(pairs, space)
     bodies = draws[:, columns]
     orders = np.array(list(permutations(range(len(pairs)))))
     every = bodies[:, orders]

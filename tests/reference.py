@@ -21,6 +21,13 @@ IBM_EQUIVALENT = {
 
 # The same with centres of mass off the links' axes, so that no term of the equations vanishes.
 CROOKED = IBM_EQUIVALENT | {"com_x_1": 0.02, "com_x_2": -0.015}
+# What motors add.
+MOTORS = {
+    "rotor_inertia_1": 2e-4,
+    "rotor_inertia_2": 5e-5,
+    "dry_friction_1": 3e-3,
+    "dry_friction_2": 1e-3,
+}
 
 
 def mujoco_model(p):

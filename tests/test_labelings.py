@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
 
+from pdsim.joint_prior import JointPrior
 from pdsim.labelings import (
     every_labeling,
+    interchangeable,
     labelings,
     named_alike,
     remark,
@@ -38,7 +39,7 @@ def test_the_report_says_when_a_labeling_is_lost():
     assert labeling_text(PAIRS, SPACE, both, PLACES) == (
         f"{told} They can be named in 2 ways; draws by labelings 50 / 50 %."
     )
-    assert "mirror images" in labeling_text(PAIRS, SPACE, both, PLACES, one_mode=True)
+    assert "mirror images" in labeling_text(PAIRS, SPACE, both, PLACES, filled_in=True)
     assert "1 lost. A complete posterior" in labeling_text(PAIRS, SPACE, both[:1], PLACES)
     assert labeling_text(PAIRS, SPACE, both, None) == told
     assert labeling_text((), SPACE, both, PLACES) == ""
@@ -79,7 +80,7 @@ def test_draws_of_one_mode_become_those_of_its_mirror_images(count):
     """Each draw has the bodies that it had, and every labeling is as frequent, to within one."""
     random = np.random.default_rng(0)
     bodies = PLACES + 0.01 * random.normal(size=(count, 2, 2))
-    coordinates = SPACE.to_coordinates(jnp.asarray(bodies.reshape(count, 4)))
+    coordinates = np.asarray(SPACE.to_coordinates(bodies.reshape(count, 4)))
     named = every_labeling(coordinates, PAIRS, SPACE, seed=1)
     found = np.asarray(SPACE.to_physical(named)).reshape(count, 2, 2)
     np.testing.assert_allclose(np.sort(found, axis=1), np.sort(bodies, axis=1), atol=1e-12)
@@ -91,15 +92,19 @@ def test_draws_of_one_mode_become_those_of_its_mirror_images(count):
     assert count < 8 or not np.array_equal(named, other)
 
 
-def test_bodies_that_differ_in_limits_keep_their_names():
-    """Their modes are not mirror images within the limits."""
+def test_bodies_whose_modes_differ_are_not_interchangeable():
+    """Modes are mirror images with equal limits and priors alone, and no prior that joins them."""
     first, *others = SPACE.parameters
-    space = ParameterSpace((replace(first, upper=0.2), *others))
-    coordinates = jnp.full((4, 4), 0.4).at[:, 0].set(0.3)
-    assert every_labeling(coordinates, PAIRS, space, seed=0) is coordinates
-    third = ParameterSpace((*others, replace(first, prior="normal", mean=0.0)))
-    assert every_labeling(coordinates, PAIRS, third, seed=0) is coordinates
-    assert every_labeling(coordinates, (), SPACE, seed=0) is coordinates
+    joint = JointPrior.fitted(
+        [first.name], np.array([[0.2], [0.4], [0.5], [0.6]]), np.zeros(1), np.ones(1)
+    )
+    assert interchangeable(PAIRS, SPACE)
+    assert not interchangeable((), SPACE)
+    assert not interchangeable(PAIRS, ParameterSpace((replace(first, upper=0.2), *others)))
+    *rest, last = SPACE.parameters
+    assert not interchangeable(PAIRS, ParameterSpace((*rest, replace(last, lower=-0.2))))
+    assert not interchangeable(PAIRS, ParameterSpace((replace(first, prior="normal"), *others)))
+    assert not interchangeable(PAIRS, ParameterSpace(SPACE.parameters, joint=joint))
 
 
 def test_three_bodies_have_six_namings():
@@ -111,8 +116,7 @@ def test_three_bodies_have_six_namings():
     bodies = np.array([[0.1, 0.2], [0.5, 0.6], [0.8, 0.9]], np.float32)
     one = np.full(8, 0.3, np.float32)
     one[np.array(columns)] = bodies
-    coordinates = jnp.asarray(np.tile(one, (14, 1)))
-    named = np.asarray(every_labeling(coordinates, pairs, space, seed=0))
+    named = every_labeling(np.tile(one, (14, 1)), pairs, space, seed=0)
     assert named.dtype == np.float32
     np.testing.assert_array_equal(named[:, [1, 7]], np.float32(0.3) + np.zeros((14, 2), np.float32))
     shares = 14 * labelings(named[:, columns], bodies)

@@ -4,7 +4,7 @@ import numpy as np
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, whose
-from pdsim.labelings import labelings, remark, true_places
+from pdsim.labelings import columns_of, labelings, remark, true_places
 from pdsim.posterior import read_draws
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset
@@ -21,7 +21,7 @@ def draw(request: Request) -> None:
     device.configure()
     space = build_simulator(request.sections["simulator"]).space
     pairs = request.sections["exchangeable"]
-    columns = [[space.names.index(name) for name in pair] for pair in pairs]
+    columns = columns_of(pairs, space)
     truth = true_places(read_dataset(request.files["trajectories"][0]), space, pairs)
     limits = np.array(
         [

@@ -53,8 +53,8 @@ _FREEDOM = 5.0
 _WALKS, _WALK = 1 / 3, 2.4
 # β at first and at most, and how fast it is tuned.
 _STEP, _LONGEST, _GAIN = 0.4, 0.98, 0.5
-# Draws, for each dimension, that count as much as the Gaussian before them; draws of chains depend on
-# one another.
+# Draws, for each dimension, that count as much as the Gaussian before them; those of chains depend
+# on one another.
 _DRAWS_PER_DIMENSION = 200
 
 

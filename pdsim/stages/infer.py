@@ -15,7 +15,7 @@ from pdsim.identity import Identity
 from pdsim.inference import load_estimator
 from pdsim.inference.estimator import largest_defect
 from pdsim.inference.runner import run
-from pdsim.labelings import every_labeling
+from pdsim.labelings import every_labeling, interchangeable
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.marginal import MarginalProblem
 from pdsim.likelihood.problem import Position
@@ -81,9 +81,12 @@ def infer(
         resume=resume,
     )
     draws = estimator.draws(problem, result.state)
-    if estimator.one_mode:
-        named = every_labeling(draws.parameters, options.exchangeable, problem.space, seed)
-        draws = draws._replace(parameters=named)
+    course, pairs = result.course["draws"], options.exchangeable
+    filled_in = estimator.one_mode and interchangeable(pairs, problem.space)
+    if filled_in:
+        named = every_labeling(np.asarray(draws.parameters), pairs, problem.space, seed)
+        draws = draws._replace(parameters=jnp.asarray(named))
+        course = np.stack([every_labeling(x, pairs, problem.space, seed) for x in course])
     log_likelihood, defects = gathered(_evaluate(problem, draws))
     space = problem.space
     size = draws.parameters.shape[0]
@@ -109,13 +112,14 @@ def infer(
         },
         shooting=_shooting_group(problem, draws, np.asarray(defects)),
         history=result.history,
-        course=result.course | {"draws": physical(result.course["draws"])},
+        course=result.course | {"draws": physical(course)},
         convergence=estimator.convergence(problem, result.state),
         attributes={
             **identity._asdict(),
             "seed": seed,
             "sample_kind": estimator.sample_kind,
             "ended": result.ended,
+            "filled_in": int(filled_in),
             "config": json.dumps(config, sort_keys=True),
             "fingerprint": digest,
             **device.describe(),

@@ -13,7 +13,7 @@ from pdsim import registry
 from pdsim.config.slices import Report
 from pdsim.figures.figure import whose
 from pdsim.identity import Identity
-from pdsim.labelings import labelings, named_alike, remark, true_places
+from pdsim.labelings import columns_of, labelings, named_alike, remark, true_places
 from pdsim.metrics.long_format import read_metrics
 from pdsim.parameters import ParameterSpace
 from pdsim.posterior import read_draws
@@ -162,7 +162,7 @@ def write_report(
                     space,
                     read_draws(path, space),
                     places,
-                    one_mode=whose(root).method == "least_squares",
+                    filled_in=bool(root.get("filled_in", 0)),
                 ),
             }
             for path, root in _first_seed(roots, options)
@@ -289,22 +289,21 @@ def labeling_text(
     draws: np.ndarray,
     places: np.ndarray | None,
     *,
-    one_mode: bool = False,
+    filled_in: bool = False,
 ) -> str:
     """How the draws are spread over the ways to name alike bodies, where these are known to be.
 
     Args:
-        one_mode: whether the run found one mode, and its mirror images were filled in.
+        filled_in: whether the run found one mode, and its mirror images were filled in.
     """
     if not pairs:
         return ""
     text = " In the table alike bodies have one naming in all draws."
     if places is None:
         return text
-    columns = [[space.names.index(name) for name in pair] for pair in pairs]
-    shares = labelings(draws[:, columns], places)
+    shares = labelings(draws[:, columns_of(pairs, space)], places)
     text += f" They can be named in {len(shares)} ways; draws by {remark(shares)}."
-    if one_mode:
+    if filled_in:
         text += " One was found, and the others are its mirror images."
     if (shares == 0).any():
         text += " A complete posterior has all of them in equal shares: this one is not."

@@ -4,6 +4,7 @@ import time
 import jsonschema
 import pytest
 import yaml
+from experiment_files import write
 
 from pdsim.config.experiment import load_any, load_experiment
 from pdsim.config.reference import config_readme, schemas
@@ -50,17 +51,6 @@ EXPERIMENTS = (
 )
 
 
-@pytest.fixture
-def demo(root):
-    return yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
-
-
-def write(tmp_path, values):
-    path = tmp_path / "mine.yaml"
-    path.write_text(yaml.safe_dump(values))
-    return path
-
-
 def test_every_shipped_experiment_is_tested(root):
     shipped = {path.stem for path in (root / "config/experiments").glob("*.yaml")}
     assert shipped == set(EXPERIMENTS)
@@ -88,13 +78,6 @@ def test_generated_files_are_up_to_date(root):
     for name, text in schemas().items():
         assert (root / "config/schema" / name).read_text() == text, name
     assert (root / "config/README.md").read_text() == config_readme()
-
-
-def set_at(values, path, value):
-    *parents, last = path
-    for key in parents:
-        values = values[key]
-    values[last] = value
 
 
 def test_noise_that_is_not_stated_is_a_tenth_of_the_spread(tmp_path, demo):
@@ -125,64 +108,6 @@ def test_an_unknown_budget_is_named(root):
         experiment.budget("huge")
 
 
-def changed(tmp_path, values, key, value):
-    """An experiment with one value changed."""
-    values = json.loads(json.dumps(values))
-    set_at(values, key, value)
-    return load_experiment(write(tmp_path, values))
-
-
-def sliced(stage, experiment, run="svgd_single"):
-    return slice_of(stage, experiment, run=run, budget="quick").model_dump_json()
-
-
-def test_inference_options_hold_what_inference_uses_and_no_more(tmp_path, demo):
-    """The truth, the title and another estimator's settings must not rerun inference."""
-    experiment = load_experiment(write(tmp_path, demo))
-    options = slice_of("infer", experiment, run="svgd_single", budget="quick")
-    assert set(options.model_dump()) == {
-        *("simulator", "likelihood", "run", "work", "precision", "exchangeable")
-    }
-    text = options.model_dump_json()
-    assert "truth" not in text
-    assert "defect_deviation" not in text
-    assert "defect_deviation" in sliced("infer", experiment, "csvgd_multiple")
-    for key, value in (
-        (("title",), "Another"),
-        (("recording", "camera", "parameters", "length"), 1.6),
-        (("runs", 1, "settings"), {"defect_deviation": [0.5, 0.01]}),
-        (("runs", 0, "chosen"), "by hand"),
-        (("budgets", "paper", "iteration_count"), 77),
-        (("budgets", "quick", "learning_curve"), False),
-        (("seeds",), [0, 1]),
-        (("detailed",), ["svgd"]),
-        (("landscape",), None),
-        (("recording", "smoothing", "frames"), 19),
-    ):
-        assert sliced("infer", changed(tmp_path, demo, key, value)) == text, key
-    for key, value in (
-        (("runs", 0, "settings"), {"step_size": 0.02}),
-        (("likelihood", "noise_relative"), 0.2),
-        (("simulator", "substeps"), 5),
-        (("budgets", "quick", "iteration_count"), 77),
-        (("precision",), "float32"),
-    ):
-        assert sliced("infer", changed(tmp_path, demo, key, value)) != text, key
-
-
-def test_effort_multiplies_the_iterations_of_a_run_and_of_no_search(tmp_path, demo):
-    plain = load_experiment(write(tmp_path, demo))
-    more = changed(tmp_path, demo, ("runs", 0, "effort"), 3)
-    before, after = (
-        slice_of("infer", experiment, run="svgd_single", budget="quick").work
-        for experiment in (plain, more)
-    )
-    assert after.iteration_count == 3 * before.iteration_count
-    assert after.particle_count == before.particle_count
-    for stage in ("tune", "simulate"):
-        assert sliced(stage, more) == sliced(stage, plain), stage
-
-
 def test_a_budget_may_take_some_of_the_runs(root):
     path = root / "config/experiments/demo.yaml"
     experiment = load_experiment(path)
@@ -206,34 +131,6 @@ def test_a_prefix_needs_held_out_recordings_and_windows_even_for_single_shooting
     demo["likelihood"]["window_count"] = 300
     with pytest.raises(PdsimError, match=r"likelihood\.window_count.*use 200 or 399"):
         load_experiment(write(tmp_path, demo))
-
-
-def test_predictions_depend_on_what_they_read_and_nothing_else_on_them(tmp_path, demo):
-    plain = load_experiment(write(tmp_path, demo | {"prediction": None}))
-    experiment = changed(tmp_path, demo, ("prediction",), {"prefix": 30})
-    for stage in ("preprocess", "infer", "simulate", "evaluate", "learning_curve", "report"):
-        assert sliced(stage, plain) == sliced(stage, experiment), stage
-    text = sliced("predict", experiment)
-    demo["prediction"] = {"prefix": 30}
-    for key, value in (
-        (("likelihood", "noise_relative"), 0.2),
-        (("likelihood", "combination"), "product"),
-        (("runs", 0, "settings"), {"step_size": 0.02}),
-    ):
-        assert sliced("predict", changed(tmp_path, demo, key, value)) == text, key
-    for key, value in (
-        (("prediction", "prefix"), 31),
-        (("likelihood", "window_count"), 20),
-        (("likelihood", "marginal"), {"start": 1.0}),
-        (("simulator", "substeps"), 5),
-    ):
-        assert sliced("predict", changed(tmp_path, demo, key, value)) != text, key
-
-
-def test_a_run_s_name_alone_changes_no_estimation(tmp_path, demo):
-    before = sliced("infer", load_experiment(write(tmp_path, demo)))
-    renamed = changed(tmp_path, demo, ("runs", 0, "name"), "mine")
-    assert sliced("infer", renamed, "mine") == before
 
 
 def test_runs_can_have_names_and_several_can_share_a_method(tmp_path, demo):
@@ -282,101 +179,6 @@ def test_words_are_no_truth_values_and_no_numbers(tmp_path, root, word):
     path.write_text(text.replace("{lower: 0.5", f"{{lower: {word}", 1))
     with pytest.raises(PdsimError, match=rf"parameters\.link_1\.lower: .*\(got '{word}'\)"):
         load_experiment(path)
-
-
-BAD_NAMES = ("a;touch x", "$(touch x)", "../up", "", "a b", "-rf", ".hidden", "a/b", "a\nb")
-NAMED = {
-    "run": lambda values, name: values["runs"][0].update(name=name),
-    "budget": lambda values, name: values["budgets"].update({name: values["budgets"]["quick"]}),
-    "parameter": lambda values, name: values["simulator"]["parameters"].update(
-        {name: {"lower": 0.0, "upper": 1.0, "unit": "N m s", "sets": ["friction_1"]}}
-    ),
-    "window": lambda values, name: values["recording"]["train"][0].update(name=name),
-}
-
-
-@pytest.mark.parametrize("name", BAD_NAMES)
-@pytest.mark.parametrize("what", NAMED)
-def test_names_that_could_be_commands_or_paths_are_refused(tmp_path, demo, what, name):
-    NAMED[what](demo, name)
-    with pytest.raises(PdsimError, match="a name holds letters, digits"):
-        load_experiment(write(tmp_path, demo))
-
-
-@pytest.mark.parametrize("name", BAD_NAMES)
-@pytest.mark.parametrize(
-    "values",
-    [
-        lambda name: {"groups": {name: ["demo"]}},
-        lambda name: {"groups": {"demo": [name]}},
-        lambda name: {"groups": {"demo": ["demo"]}, "budget": name},
-        lambda name: {"groups": {"demo": ["demo"]}, "experiment": f"/folder/{name}.yaml"},
-    ],
-    ids=["group", "experiment of a group", "budget", "experiment"],
-)
-def test_the_workflow_s_names_are_refused_alike(values, name):
-    named = values(name)
-    if "experiment" in named and "/" in name:
-        # A path, of a file with a name that is allowed.
-        assert set(workflow_config(named, "config/config.yaml").files()) == {name.split("/")[-1]}
-        return
-    with pytest.raises(PdsimError, match="a name holds letters, digits"):
-        workflow_config(named, "config/config.yaml")
-
-
-@pytest.mark.parametrize("name", ["draw", "seconds", "chain", "snapshot", "rollouts"])
-def test_parameters_cannot_have_the_names_of_dimensions(tmp_path, demo, name):
-    parameters = demo["simulator"]["parameters"]
-    parameters[name] = parameters.pop("link_1")
-    demo["landscape"] = None
-    with pytest.raises(PdsimError, match=f"a parameter cannot be called '{name}'"):
-        load_experiment(write(tmp_path, demo))
-
-
-@pytest.mark.parametrize("key", ["results", "ibm_dir"])
-@pytest.mark.parametrize(
-    ("folder", "words"),
-    [("", "a folder has a name"), ("  ", "a folder has a name"), ("../out", "'..' is not allowed")],
-)
-def test_folders_that_lead_elsewhere_are_refused(key, folder, words):
-    values = {"groups": {"demo": ["demo"]}, key: folder}
-    with pytest.raises(PdsimError, match=rf"config/config\.yaml: {key}: {words}"):
-        workflow_config(values, "config/config.yaml")
-
-
-def test_folders_may_begin_at_home(monkeypatch):
-    monkeypatch.setenv("HOME", "/home/someone")
-    settings = workflow_config({"groups": {}, "results": "~/out"}, "config/config.yaml")
-    assert settings.results == "/home/someone/out"
-
-
-def test_an_experiment_anywhere_is_run_alone(tmp_path):
-    values = {"groups": {"demo": ["demo"]}, "experiment": str(tmp_path / "mine.yaml")}
-    settings = workflow_config(values, "config/config.yaml")
-    assert settings.chosen() == {"mine": ("mine",)}
-    assert settings.files() == {"mine": str(tmp_path / "mine.yaml")}
-    values["experiment"] = str(tmp_path / "demo.yaml")
-    with pytest.raises(PdsimError, match="'demo' is the name of config/experiments"):
-        workflow_config(values, "config/config.yaml")
-
-
-@pytest.mark.parametrize("folder", ["a{b}", "-x", "..", "a/../b", " "])
-def test_folders_that_would_be_misread_are_refused(folder):
-    with pytest.raises(PdsimError, match=r"config\.yaml: results"):
-        workflow_config({"groups": {}, "results": folder}, "config/config.yaml")
-
-
-@pytest.mark.parametrize("name", ["trajectories.nc", "metrics.csv", "report.html", "Figures"])
-def test_a_run_is_not_called_as_what_stands_beside_it(tmp_path, demo, name):
-    demo["runs"][0]["name"] = name
-    with pytest.raises(PdsimError, match="has a meaning of its own in results"):
-        load_experiment(write(tmp_path, demo))
-
-
-def test_runs_that_differ_in_case_alone_are_one(tmp_path, demo):
-    demo["runs"][0]["name"], demo["runs"][1]["name"] = "Mine", "mine"
-    with pytest.raises(PdsimError, match="'mine' is there twice"):
-        load_experiment(write(tmp_path, demo))
 
 
 @pytest.mark.parametrize("value", ["true", "false", "{}"])

@@ -1,0 +1,128 @@
+"""Slopes of the double pendulum: its written adjoint, and gradients of its squared error."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import CROOKED, MOTORS, random_states
+from tiers import slow
+
+from pdsim.systems import pendulum_motion
+from pdsim.systems.double_pendulum import DoublePendulum, Options
+from pdsim.systems.pendulum_motion import plain_accelerations
+from pdsim.systems.rollout import rollout, squared_error
+
+FREE = DoublePendulum()
+DRIVEN = DoublePendulum(options=Options(motors=True, friction_velocity=0.3))
+START = (1.0, 0.4, 2.0, -3.0)
+
+
+@pytest.mark.parametrize("motors", [False, True])
+def test_the_written_adjoint_is_the_transpose_of_the_accelerations(motors):
+    """In state, torques and every coefficient, the width ε of dry friction among them."""
+    states = tuple(jnp.asarray(c) for c in random_states(30).T)
+    rng = np.random.default_rng(2)
+    torques = ()
+    if motors:
+        states = (*states[:2], *(0.02 * v for v in states[2:]))  # where dry friction is not flat
+        torques = tuple(jnp.asarray(rng.normal(size=30)) for _ in range(2))
+    one = (DRIVEN if motors else FREE).prepare(CROOKED | MOTORS)
+    k = jax.tree.map(lambda x: jnp.full(30, x), one)
+    cotangent = tuple(jnp.asarray(rng.normal(size=30)) for _ in range(2))
+    shown, automatic = jax.vjp(plain_accelerations, states, torques, k)
+    same, written = jax.vjp(pendulum_motion.accelerations, states, torques, k)
+    np.testing.assert_array_equal(same, shown)
+    expected = automatic(cotangent)
+    assert len(jax.tree.leaves(expected)) == (4 + 2 + 14 if motors else 4 + 10)
+    for a, b in zip(jax.tree.leaves(expected), jax.tree.leaves(written(cotangent)), strict=True):
+        assert np.all(a != 0)
+        np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9 * float(jnp.abs(a).max()))
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+@pytest.mark.parametrize("substeps", [1, 3])
+def test_roll_out_gradients_are_those_of_finite_differences(substeps, integrator):
+    system = DoublePendulum(integrator=integrator)
+    names = [name for name in system.parameters if name != "gravity"]
+    values = jnp.array([CROOKED[name] for name in names])
+    target = tuple((jnp.full((60,), 0.3), jnp.full((60,), 2.0)) for _ in system.channels)
+
+    def cost(scale, start):
+        parameters = dict(zip(names, values * scale, strict=True)) | {"gravity": 9.81}
+        total, _ = squared_error(
+            system,
+            system.prepare(parameters),
+            tuple(start),
+            (),
+            target,
+            frame_time=1 / 500,
+            substeps=substeps,
+        )
+        return total
+
+    scale, start = jnp.ones(len(names)), jnp.array(START)
+    by_scale, by_start = jax.jit(jax.grad(cost, argnums=(0, 1)))(scale, start)
+    value = jax.jit(cost)
+
+    def difference(x, evaluate):
+        h = 1e-6
+        return np.array(
+            [
+                (evaluate(x.at[i].add(h)) - evaluate(x.at[i].add(-h))) / (2 * h)
+                for i in range(len(x))
+            ]
+        )
+
+    # Central differences are good to about h² and 1e-16 · cost / h, here 1e-8 relative.
+    for found, expected in (
+        (by_scale, difference(scale, lambda x: value(x, start))),
+        (by_start, difference(start, lambda x: value(scale, x))),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
+
+
+def test_squared_error_is_that_of_the_roll_out():
+    rng = np.random.default_rng(0)
+    starts = jnp.asarray(rng.normal(size=(6, 4)))
+    observed = rng.normal(size=(6, 4, 25))
+    precision = rng.uniform(0, 2, size=(6, 4, 25))
+    k = FREE.prepare(CROOKED)
+    timing = {"frame_time": 1 / 500, "substeps": 2}
+
+    @jax.jit
+    @jax.vmap
+    def both(start, observed, precision):
+        states, _ = rollout(FREE, k, FREE.unpack(start), frames=25, **timing)
+        targets = tuple(zip(observed, precision, strict=True))
+        total, end = squared_error(FREE, k, FREE.unpack(start), (), targets, **timing)
+        return jnp.stack(states), total, FREE.pack(end)
+
+    states, total, end = both(starts, observed, precision)
+    expected = ((precision * (states - observed)) ** 2).sum(axis=(1, 2))
+    np.testing.assert_allclose(total, expected, rtol=1e-12)
+    np.testing.assert_allclose(end, states[:, :, -1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("segment", [slow(1), 4, slow(12), 40])
+def test_a_gradient_that_keeps_few_states_is_the_same(segment):
+    """Segments that divide the frames, that leave some over, and one that is longer than all."""
+    rng = np.random.default_rng(0)
+    starts, observed = jnp.asarray(rng.normal(size=(6, 4))), rng.normal(size=(6, 4, 25))
+
+    def gradient(segment):
+        def error(scale, start, observed):
+            k = FREE.prepare(CROOKED)
+            k = k._replace(J1=scale * k.J1)
+            targets = tuple((target, jnp.ones(25)) for target in observed)
+            total, end = squared_error(
+                FREE, k, FREE.unpack(start), (), targets, frame_time=1 / 500, segment=segment
+            )
+            return total + FREE.pack(end).sum()
+
+        slopes = jax.jit(jax.vmap(jax.value_and_grad(error, argnums=(0, 1))))
+        return slopes(jnp.ones(6), starts, observed)
+
+    for found, expected in zip(
+        jax.tree.leaves(gradient(segment)), jax.tree.leaves(gradient(None)), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-11)
