@@ -84,6 +84,12 @@ def gaussian(mean, covariance, joint=None) -> GaussianProblem:
     return GaussianProblem(jnp.asarray(mean), jnp.asarray(np.linalg.inv(covariance)), space)
 
 
+def correlated(count: int, scale: float) -> np.ndarray:
+    """A covariance of so many parameters, drawn at random; deviations are about the scale."""
+    a = np.random.default_rng(0).normal(size=(count, count))
+    return scale**2 * (a @ a.T / count + 0.2 * np.eye(count))
+
+
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class ChainProblem:

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from inference.targets import GaussianProblem, build, gaussian
+from inference.targets import GaussianProblem, build, correlated, gaussian
 from pydantic import ValidationError
 from scipy import stats
 
@@ -81,9 +81,7 @@ def test_steps_leave_the_posterior_as_it_is():
 def test_steps_stay_long_in_many_dimensions():
     """Thirty correlated parameters."""
     count = 30
-    random = np.random.default_rng(0)
-    a = random.normal(size=(count, count))
-    covariance = 0.02**2 * (a @ a.T / count + 0.2 * np.eye(count))
+    covariance = correlated(count, 0.02)
     problem = gaussian(np.full(count, 0.5), covariance)
     e = build("crank_nicolson", particles=1200, iterations=50)
     result = run(e, problem, seed=0, chunk_size=200)

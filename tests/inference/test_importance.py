@@ -3,7 +3,7 @@
 import arviz
 import numpy as np
 import pytest
-from inference.targets import build, gaussian
+from inference.targets import build, correlated, gaussian
 from scipy import stats
 
 from pdsim.inference import importance
@@ -78,9 +78,7 @@ def test_resampling_repeats_a_sample_as_often_as_its_weight_says():
 def test_reweighted_particles_have_the_spread_that_a_kernel_does_not_give():
     """Ten dimensions and forty particles: those of the descent alone are far too narrow."""
     count = 10
-    random = np.random.default_rng(0)
-    a = random.normal(size=(count, count))
-    covariance = 0.03**2 * (a @ a.T / count + 0.2 * np.eye(count))
+    covariance = correlated(count, 0.03)
     problem = gaussian(np.full(count, 0.5), covariance)
     deviation = np.sqrt(np.diag(covariance))
     estimator = build("csvgd", particles=40, iterations=600)
