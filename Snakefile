@@ -30,6 +30,7 @@ include: "workflow/rules/calibration.smk"
 include: "workflow/rules/metrics.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/summary.smk"
+include: "workflow/rules/common_control.smk"
 include: "workflow/rules/control.smk"
 
 
