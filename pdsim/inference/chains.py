@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
+from pdsim.inference import convergence
 from pdsim.inference.estimator import Done, Info, iterate
 from pdsim.inference.target import SamplerSettings, Target
 from pdsim.likelihood.problem import Position, Problem
@@ -144,25 +145,16 @@ class Chains:
         log_likelihood, _ = problem.evaluate(self.draws(problem, state))
         return ~jnp.isfinite(log_likelihood)
 
-    def convergence(self, problem: Problem, state: ChainState) -> dict[str, jax.Array]:
-        """Rank-normalised split R-hat and bulk effective sample size (Vehtari et al., 2021)."""
-        from blackjax import diagnostics
-
+    def convergence(self, problem: Problem, state: ChainState) -> dict[str, np.ndarray]:
+        """R-hat and bulk effective sample size of each parameter; R-hat of one chain is of its
+        halves."""
         count = problem.space.dimension
         settled = self.settled(state)[..., :count]
         if len(settled) < 8:
-            missing = jnp.full(count, jnp.nan)
+            missing = np.full(count, np.nan)
             return {"r_hat": missing, "ess_bulk": missing}
-        x = jnp.asarray(np.swapaxes(settled, 0, 1))
-        size = diagnostics.ess_bulk(x)
-        # Between split chains too: R-hat of one chain compares its halves.
-        scale = diagnostics.rhat(x) if x.shape[0] > 1 else diagnostics.rhat(_halves(x))
-        return {"r_hat": jnp.atleast_1d(scale), "ess_bulk": jnp.atleast_1d(size)}
-
-
-def _halves(x: jax.Array) -> jax.Array:
-    half = x.shape[1] // 2
-    return jnp.concatenate([x[:, :half], x[:, half : 2 * half]])
+        x = np.swapaxes(settled, 0, 1)
+        return {"r_hat": convergence.r_hat(x), "ess_bulk": convergence.bulk_sample_size(x)}
 
 
 class SteppedChains(Chains):
