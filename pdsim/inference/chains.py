@@ -11,7 +11,7 @@ from pydantic import Field
 from pdsim.inference import convergence
 from pdsim.inference.estimator import Done, Info, iterate
 from pdsim.inference.target import SamplerSettings, Target
-from pdsim.likelihood.problem import Position, Problem
+from pdsim.likelihood.problem import Position, Problem, evaluated
 
 # A trace keeps about this many draws of all chains together, and this many of each at least.
 _TOGETHER, _EACH = 20_000, 40
@@ -142,7 +142,7 @@ class Chains:
         return self.target(problem).position(jnp.asarray(z.reshape(-1, z.shape[-1])))
 
     def diverging(self, problem: Problem, state: ChainState) -> jax.Array:
-        log_likelihood, _ = problem.evaluate(self.draws(problem, state))
+        log_likelihood, _ = evaluated(problem, self.draws(problem, state))
         return ~jnp.isfinite(log_likelihood)
 
     def convergence(self, problem: Problem, state: ChainState) -> dict[str, np.ndarray]:

@@ -40,7 +40,6 @@ from pdsim.inference.fitted_chains import (
     FittedChains,
     Gaussian,
     Moments,
-    with_types,
 )
 from pdsim.inference.target import Evaluation, Target
 from pdsim.likelihood.problem import Problem
@@ -137,7 +136,7 @@ class CrankNicolson(FittedChains):
 
     def begin(self, problem: Problem, z: jax.Array, about: Gaussian) -> Sampler:
         value, seen = _evaluated(self.target(problem), z)
-        sampler = Sampler(
+        return Sampler(
             z,
             value,
             seen,
@@ -149,7 +148,6 @@ class CrankNicolson(FittedChains):
             jnp.array(FIRST_WINDOW),
             jnp.array(0),
         )
-        return with_types(sampler)
 
     def step(self, key: jax.Array, problem: Problem, state: Sampler) -> tuple[Sampler, Info]:
         chains, dimension = state.z.shape

@@ -54,6 +54,13 @@ def _evaluate(target: Target, z: jax.Array):
     return jnp.where(jnp.isfinite(value), value, _NOTHING), *evaluation
 
 
+@partial(jax.jit, static_argnames="evaluations")
+def _summarised(finite, log_likelihood, largest_defect, *, evaluations: int, acceptance) -> Info:
+    """Of each iteration, one row each."""
+    of_one = partial(summarise, evaluations=evaluations)
+    return jax.vmap(of_one)(finite, log_likelihood, largest_defect, acceptance=acceptance)
+
+
 def _evaluated(target: Target, z: np.ndarray) -> np.ndarray:
     """Log density, log likelihood and largest defect of each walker, (walker, 3)."""
     return np.stack([np.asarray(part) for part in _evaluate(target, jnp.asarray(z))], axis=1)
@@ -127,10 +134,11 @@ class Emcee(Chains):
         every = Ensemble(*(np.stack(field) for field in zip(*results, strict=True)))
         before = np.concatenate([start.coords[None], every.z[:-1]])
         moved = (every.z != before).any(axis=2).mean(axis=1)
-        info = jax.vmap(partial(summarise, evaluations=count))(
-            jnp.asarray(every.log_density > _NOTHING),
-            *jnp.asarray(np.moveaxis(every.evaluation, 2, 0)),
-            acceptance=jnp.asarray(moved),
+        info = _summarised(
+            every.log_density > _NOTHING,
+            *np.moveaxis(every.evaluation, 2, 0),
+            evaluations=count,
+            acceptance=moved,
         )
         trace = state.trace.extend(every.z, self.per_chain(problem))
         return ChainState(results[-1], trace), info

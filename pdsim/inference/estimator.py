@@ -200,7 +200,9 @@ def iterate(estimator, problem, state, *, seed: int, done: Done, until: int, cap
 @partial(jax.jit, static_argnames=("estimator", "length", "cost"))
 def _loop(estimator, problem, state, key, first, used, until, *, length: int, cost: int):
     """As ``iterate``, in arrays of ``length`` rows, and how many of them are filled."""
-    _, shapes = jax.eval_shape(estimator.step, key, problem, state)
+    # Traced once, for its shapes and for the loop.
+    step = jax.jit(estimator.step, inline=True)
+    _, shapes = jax.eval_shape(step, key, problem, state)
     shapes = (shapes, jax.eval_shape(estimator.recorded, state))
     rows = jax.tree.map(lambda s: jnp.zeros((length, *s.shape), s.dtype), shapes)
 
@@ -211,7 +213,7 @@ def _loop(estimator, problem, state, key, first, used, until, *, length: int, co
 
     def once(carry):
         count, spent, state, rows = carry
-        state, info = estimator.step(jax.random.fold_in(key, first + count), problem, state)
+        state, info = step(jax.random.fold_in(key, first + count), problem, state)
         row = (info, estimator.recorded(state))
         rows = jax.tree.map(lambda all_rows, one: all_rows.at[count].set(one), rows, row)
         return count + 1, spent + info.evaluations.astype(spent.dtype), state, rows

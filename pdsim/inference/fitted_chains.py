@@ -183,8 +183,3 @@ class FittedChains(SteppedChains):
             starts = jnp.where(lost[:, None], z, starts)
             sampler = self.begin(problem, starts, about)
         return sampler
-
-
-def with_types(state: Any) -> Any:
-    """Types as after an iteration: weak ones would compile the whole loop a second time."""
-    return jax.tree.map(lambda x: jnp.asarray(x, jnp.result_type(x)), state)

@@ -42,7 +42,7 @@ from pdsim.inference.particles import sobol_particles
 from pdsim.inference.profile import lagrangian, profile
 from pdsim.inference.start import StartSettings, first_point
 from pdsim.inference.target import SamplerSettings
-from pdsim.likelihood.problem import Position, Problem
+from pdsim.likelihood.problem import Position, Problem, evaluated
 from pdsim.numerics.truncated_gaussian import truncated_gaussian
 
 # Precision of a direction that the recordings leave open: a deviation of ten boxes.
@@ -270,7 +270,7 @@ class LeastSquares(Stepwise):
         return Position(jnp.asarray(x, dtype), jnp.asarray(shooting + moved, dtype))
 
     def diverging(self, problem: Problem, state: State) -> jax.Array:
-        log_likelihood, _ = problem.evaluate(self.draws(problem, state))
+        log_likelihood, _ = evaluated(problem, self.draws(problem, state))
         return ~jnp.isfinite(log_likelihood)
 
     def convergence(self, problem: Problem, state: State) -> dict[str, jax.Array]:

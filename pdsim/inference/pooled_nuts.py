@@ -21,7 +21,6 @@ from pdsim.inference.fitted_chains import (
     FittedChains,
     Gaussian,
     Moments,
-    with_types,
 )
 from pdsim.inference.target import Target
 from pdsim.likelihood.problem import Problem
@@ -92,7 +91,7 @@ class PooledNuts(FittedChains):
         if not self.settings.dense_mass:
             inverse_mass = jnp.diag(jnp.diagonal(inverse_mass))
         dual_init, _, _ = self._dual_averaging()
-        sampler = Sampler(
+        return Sampler(
             chain,
             dual_init(jnp.asarray(_STEP_SIZE, z.dtype)),
             Moments.none(z.shape[1], z.dtype),
@@ -101,7 +100,6 @@ class PooledNuts(FittedChains):
             jnp.array(FIRST_WINDOW),
             jnp.array(0),
         )
-        return with_types(sampler)
 
     def lost(self, sampler: Sampler) -> jax.Array:
         return ~jnp.isfinite(sampler.chain.logdensity)

@@ -9,6 +9,7 @@ shooting variables of the others without any density.
 
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -67,19 +68,7 @@ class Target:
 
     def log_density(self, z: jax.Array) -> tuple[jax.Array, Evaluation]:
         """Log density at vectors (n, dimension) up to a constant; −∞ where it is not finite."""
-        position = self.position(z)
-        log_likelihood, defects = self.problem.evaluate(position)
-        logits = z[:, : self.problem.space.dimension]
-        log_slope = jax.nn.log_sigmoid(logits) + jax.nn.log_sigmoid(-logits)
-        misfit = (defects / self.defect_deviation).reshape(len(z), -1)
-        value = (
-            log_likelihood
-            + self.problem.space.log_prior(position.parameters)
-            + log_slope.sum(axis=1)
-            - 0.5 * (misfit**2).sum(axis=1)
-        )
-        value = jnp.where(jnp.isfinite(value), value, -jnp.inf)
-        return value, Evaluation(log_likelihood, largest_defect(defects))
+        return _log_density(self, z)
 
     def starts(self, count: int, seed: int) -> np.ndarray:
         """Vectors to start from (count, dimension): the middle for one, else Sobol points.
@@ -92,6 +81,25 @@ class Target:
         coordinates = np.clip(points, _MARGIN, 1 - _MARGIN)
         offsets = np.random.default_rng(seed).normal(size=(count, gaps)) * (count > 1)
         return np.concatenate([np.log(coordinates / (1 - coordinates)), offsets], axis=1)
+
+
+@partial(jax.jit, inline=True)
+def _log_density(target: Target, z: jax.Array) -> tuple[jax.Array, Evaluation]:
+    """As ``Target.log_density``; a program that calls it several times traces it once."""
+    problem = target.problem
+    position = target.position(z)
+    log_likelihood, defects = problem.evaluate(position)
+    logits = z[:, : problem.space.dimension]
+    log_slope = jax.nn.log_sigmoid(logits) + jax.nn.log_sigmoid(-logits)
+    misfit = (defects / target.defect_deviation).reshape(len(z), -1)
+    value = (
+        log_likelihood
+        + problem.space.log_prior(position.parameters)
+        + log_slope.sum(axis=1)
+        - 0.5 * (misfit**2).sum(axis=1)
+    )
+    value = jnp.where(jnp.isfinite(value), value, -jnp.inf)
+    return value, Evaluation(log_likelihood, largest_defect(defects))
 
 
 def covariance_in_logits(z: jax.Array, information: jax.Array) -> jax.Array:

@@ -85,6 +85,12 @@ class Problem(Protocol):
         ...
 
 
+@jax.jit
+def evaluated(problem: Problem, position: Position) -> tuple[jax.Array, jax.Array]:
+    """``problem.evaluate`` as one program, where it is called from no other."""
+    return problem.evaluate(position)
+
+
 def combine_trajectories(log_likelihood: jax.Array, combination: str) -> jax.Array:
     """Combine the log likelihoods of a set of trajectories, shape (..., trajectory) → (...).
 

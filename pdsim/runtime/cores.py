@@ -84,6 +84,12 @@ def gathered(arrays: Any) -> Any:
     A program is compiled again for arguments that lie elsewhere or have other types than before;
     gathered before and after a call, those of the next call are as the first's.
     """
-    if jax.local_device_count() == 1:
-        return arrays
-    return jax.tree.map(lambda x: jnp.asarray(np.asarray(x)), arrays)
+    several = jax.local_device_count() > 1
+
+    def one(x: Any) -> Any:
+        if several:
+            return jnp.asarray(np.asarray(x))
+        weak = isinstance(x, int | float) or getattr(x, "weak_type", False)
+        return jnp.asarray(x, jnp.result_type(x)) if weak else x
+
+    return jax.tree.map(one, arrays)

@@ -12,7 +12,7 @@ from pdsim.bayessim.sampling import Draws, draw_inside
 from pdsim.config.slices import Condition
 from pdsim.identity import Identity
 from pdsim.likelihood.build import build_problem
-from pdsim.likelihood.problem import Position
+from pdsim.likelihood.problem import Position, evaluated
 from pdsim.posterior import assemble
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset, write_dataset
@@ -55,7 +55,7 @@ def condition(
         jnp.asarray(coordinates, options.precision),
         jnp.zeros((count, problem.rollout_count, 0, len(problem.state_scale))),
     )
-    log_likelihood, _ = problem.evaluate(position)
+    log_likelihood, _ = evaluated(problem, position)
     physical = np.asarray(space.to_physical(jnp.asarray(coordinates)))
     prior = np.asarray(space.to_physical(jnp.asarray(space.sample_prior(count, seed))))
     root, history = read_dataset(trained).attrs, read_dataset(trained, "history")

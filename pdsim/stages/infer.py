@@ -18,7 +18,7 @@ from pdsim.inference.runner import run
 from pdsim.labelings import every_labeling, interchangeable
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.marginal import MarginalProblem
-from pdsim.likelihood.problem import Position
+from pdsim.likelihood.problem import Position, evaluated
 from pdsim.likelihood.shooting import ShootingProblem
 from pdsim.posterior import assemble
 from pdsim.runtime import device
@@ -87,14 +87,16 @@ def infer(
         named = every_labeling(np.asarray(draws.parameters), pairs, problem.space, seed)
         draws = draws._replace(parameters=jnp.asarray(named))
         course = np.stack([every_labeling(x, pairs, problem.space, seed) for x in course])
-    log_likelihood, defects = gathered(_evaluate(problem, draws))
+    log_likelihood, defects = gathered(evaluated(problem, draws))
     space = problem.space
     size = draws.parameters.shape[0]
     diverging = np.asarray(estimator.diverging(problem, result.state))
     coordinates = np.asarray(draws.parameters)
 
+    to_physical = jax.jit(space.to_physical)
+
     def physical(values) -> np.ndarray:
-        return np.asarray(space.to_physical(jnp.asarray(values)))
+        return np.asarray(to_physical(jnp.asarray(values)))
 
     tree = assemble(
         simulator,
@@ -105,7 +107,7 @@ def infer(
         prior_draws=physical(space.sample_prior(size, seed)),
         sample_stats={
             "log_likelihood": np.asarray(log_likelihood),
-            "log_prior": np.asarray(space.log_prior(draws.parameters)),
+            "log_prior": np.asarray(jax.jit(space.log_prior)(draws.parameters)),
             "max_defect": np.asarray(largest_defect(defects)),
             "diverging": diverging,
             "limit_violation": np.maximum(-coordinates, coordinates - 1).max(axis=1).clip(min=0),
@@ -134,11 +136,6 @@ def infer(
         int(diverging.sum()),
         float(np.median(log_likelihood)),
     )
-
-
-@jax.jit
-def _evaluate(problem, draws: Position):
-    return problem.evaluate(draws)
 
 
 def _shooting_group(
