@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
-from pdsim.inference import convergence
 from pdsim.inference.estimator import Done, Info, iterate
 from pdsim.inference.target import SamplerSettings, Target
 from pdsim.likelihood.problem import Position, Problem, evaluated
@@ -148,13 +147,16 @@ class Chains:
     def convergence(self, problem: Problem, state: ChainState) -> dict[str, np.ndarray]:
         """R-hat and bulk effective sample size of each parameter; R-hat of one chain is of its
         halves."""
+        # Imported here: settings are read at every start, and scipy.stats takes long.
+        from pdsim.inference.convergence import bulk_sample_size, r_hat
+
         count = problem.space.dimension
         settled = self.settled(state)[..., :count]
         if len(settled) < 8:
             missing = np.full(count, np.nan)
             return {"r_hat": missing, "ess_bulk": missing}
         x = np.swapaxes(settled, 0, 1)
-        return {"r_hat": convergence.r_hat(x), "ess_bulk": convergence.bulk_sample_size(x)}
+        return {"r_hat": r_hat(x), "ess_bulk": bulk_sample_size(x)}
 
 
 class SteppedChains(Chains):
