@@ -1,16 +1,19 @@
 """A second data set of the same shapes runs through the programs compiled for the first."""
 
+import jax
 import jax.monitoring
 import numpy as np
 import pytest
 from inference.targets import ESTIMATORS, build, cases, gaussian
 
 from pdsim.inference.runner import run
+from pdsim.inference.target import Target
 
 COVARIANCE = np.array([[4e-3, 1e-3], [1e-3, 2e-3]])
 
 
 # Separate chains warm up in a program that is made anew for each run.
+STEPPED = ("nuts", "nuts_separate", "crank_nicolson", "sgld")
 ONCE = [name for name in ESTIMATORS if name != "nuts_separate"]
 
 
@@ -27,6 +30,8 @@ def test_a_second_problem_compiles_nothing(name):
     def estimate(mean, seed):
         problem = gaussian(mean, COVARIANCE)
         result = run(estimator, problem, seed=seed, chunk_size=40, report=False)
+        estimator.diverging(problem, result.state)
+        estimator.convergence(problem, result.state)
         return estimator.draws(problem, result.state)
 
     estimate([0.4, 0.6], 1)
@@ -36,6 +41,40 @@ def test_a_second_problem_compiles_nothing(name):
     finally:
         jax.monitoring.clear_event_listeners()
     assert compiled == []
+
+
+def counting(calls, function):
+    """The function, every call of which appends to a list."""
+
+    def counted(*arguments):
+        calls.append(function)
+        return function(*arguments)
+
+    return counted
+
+
+@pytest.mark.parametrize("name", cases(STEPPED, slow=("nuts", "nuts_separate")))
+def test_a_step_is_traced_once(name, monkeypatch):
+    """Neither for its shapes apart nor for the types of the second chunk."""
+    # A budget that no other test has, whose programs would be there already.
+    estimator, calls = build(name, particles=24, iterations=217), []
+    monkeypatch.setattr(type(estimator), "step", counting(calls, type(estimator).step))
+    run(estimator, gaussian([0.4, 0.6], COVARIANCE), seed=0, chunk_size=40, report=False)
+    assert len(calls) == 1
+
+
+def test_a_density_is_traced_once(monkeypatch):
+    """However often a program asks for it and its slopes."""
+    problem, calls = gaussian([0.4, 0.6], COVARIANCE), []
+    monkeypatch.setattr(type(problem), "evaluate", counting(calls, type(problem).evaluate))
+    target = Target(problem, 1.0)
+
+    def several(z):
+        slope = jax.grad(lambda z: target.log_density(z)[0].sum())
+        return target.log_density(z)[0] + target.log_density(z + 1)[0], slope(z)
+
+    jax.make_jaxpr(several)(np.zeros((3, 2)))
+    assert len(calls) == 1
 
 
 @pytest.mark.slow
