@@ -39,7 +39,7 @@ def bulk_sample_size(x: np.ndarray) -> np.ndarray:
     power = np.abs(fft.rfft(centred, size, axis=1)) ** 2
     covariance = fft.irfft(power, size, axis=1)[:, :count].mean(axis=0) / count
     within = covariance[0] * count / (count - 1)
-    total = covariance[0] + (z.mean(axis=1).var(axis=0, ddof=1) if chains > 1 else 0.0)
+    total = covariance[0] + z.mean(axis=1).var(axis=0, ddof=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = 1 - (within - covariance) / total
     correlation[0] = 1.0

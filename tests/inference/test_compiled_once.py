@@ -12,8 +12,8 @@ from pdsim.inference.target import Target
 COVARIANCE = np.array([[4e-3, 1e-3], [1e-3, 2e-3]])
 
 
-# Separate chains warm up in a program that is made anew for each run.
 STEPPED = ("nuts", "nuts_separate", "crank_nicolson", "sgld")
+# Separate chains warm up in a program that is made anew for each run.
 ONCE = [name for name in ESTIMATORS if name != "nuts_separate"]
 
 
