@@ -17,7 +17,8 @@ import sys
 
 from fits import load, write
 from process_noise import fitted
-from training_recordings import COVERAGE, SETTINGS, finished, trial
+from training_recordings import COVERAGE, SETS, finished, trial
+from windows import SETTINGS
 
 # Sets of recordings that are simulated of each motion.
 WORLDS = {"slow": 3, "fast": 2, "pendubot": 3}
@@ -64,7 +65,7 @@ def rows_of(motion, trials, sets):
     for part, column in zip(PARTS, COVERAGE, strict=True):
         one = found[column]
         told = {
-            "real": real.loc[f"{motion}, {METHOD}", column],
+            "real": real.loc[f"{motion}, one, {METHOD}", column],
             "mean": one.mean(),
             "set_lowest": of_sets[column].min(),
             "set_highest": of_sets[column].max(),
@@ -83,15 +84,15 @@ def main():
 
     device.configure()
     every, rows, begin = finished(EVERY), {}, "".join(sys.argv[1:])
-    for motion, (name, recordings) in SETTINGS.items():
+    for motion, name in SETTINGS.items():
         if not motion.startswith(begin):
             continue
         trials, sets = [], []
         for number, data in worlds(motion, name):
-            for trained in recordings:
-                label = f"{motion}, set {number}, trained on {trained}"
+            for trained in SETS[motion]["one"]:
+                label = f"{motion}, set {number}, trained on {trained[0]}"
                 if label not in every:
-                    every[label] = trial(name, METHOD, (trained,), data)
+                    every[label] = trial(name, METHOD, trained, data)
                     write(EVERY, every)
                 trials.append(every[label])
                 sets.append(number)

@@ -1,15 +1,16 @@
-"""Coverage over the choice of the recordings of training: one or three, all others held out.
+"""Coverage over the choice of the recordings of training: one, three or six, all others held out.
 
-    python benchmarks/training_recordings.py            # two hours; goes on where it was cut
+    python benchmarks/training_recordings.py            # four hours; goes on where it was cut
     python benchmarks/training_recordings.py pendubot   # the rows that begin so
 
 All held-out recordings of one fit are predicted with the same posterior of the parameters, so their
 errors depend on one another: whether 0.9 of them are covered is one trial, not twenty. Here the
-trial is repeated on other recordings of the same motion with `csvgd` and `least_squares`, and on
-the slow motion with three recordings of training at once. The pendubot's recordings are seconds of
-four logs: the first of each is trained on, and nothing of its log is held out. Reads
-``results/<experiment>/trajectories.nc`` and writes ``results/benchmarks/training_recordings.csv``,
-which was copied to ``docs/results``; every trial is in ``training_recordings_all.csv`` beside it.
+trial is repeated on other recordings of the same motion with `csvgd` and `least_squares`, with one
+recording of training and with several at once; `nuts` makes two of the trials with three. The
+pendubot's recordings are seconds of four logs: the first of each is trained on, and nothing of its
+log is held out. Reads ``results/<experiment>/trajectories.nc`` and writes
+``results/benchmarks/training_recordings.csv``, which was copied to ``docs/results``; every trial is
+in ``training_recordings_all.csv`` beside it.
 """
 
 import sys
@@ -17,14 +18,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fits import fit, load, write
+from windows import SETTINGS
 
-SETTINGS = {
-    "slow": ("trusted_calibrated", range(6)),
-    "fast": ("trusted_chaotic", range(6)),
-    "pendubot": ("trusted_pendubot", (0, 1, 5, 9)),
+_PENDULUM = {
+    "one": [(i,) for i in range(6)],
+    "three": [(i, i + 1, i + 2) for i in (0, 3, 6, 9)],
+    "six": [tuple(range(i, i + 6)) for i in (0, 6, 12)],
 }
-METHODS = ("least_squares", "csvgd")
-SEVERAL = [(0, 1, 2), (3, 4, 5)]
+# Recordings of training of each trial, by how many there are.
+SETS = {
+    "slow": _PENDULUM,
+    "fast": _PENDULUM,
+    "pendubot": {
+        "one": [(0,), (1,), (5,), (9,)],
+        "three": [(0, 1, 5), (0, 1, 9), (0, 5, 9), (1, 5, 9)],
+    },
+}
 COVERAGE = (
     "prefix_coverage_90",
     "prefix_coverage_90_first",
@@ -33,11 +42,23 @@ COVERAGE = (
 )
 # Means of log q of the rates.
 NOISE = ("log_process_dq0", "log_process_dq1")
-SCORES = (*COVERAGE, "prefix_coverage_50", "prefix_rmse_median", "prefix_crps", "pareto_k", *NOISE)
+SCORES = (
+    *COVERAGE,
+    "prefix_coverage_50",
+    "prefix_rmse_median",
+    "prefix_crps",
+    "pareto_k",
+    "r_hat",
+    *NOISE,
+)
 
 
-def trial(name, method, trained, data=None):
-    """Scores of a fit to some of the experiment's recordings (or of others), the rest held out."""
+def trial(name, method, trained, data=None, change=lambda experiment: experiment):
+    """Scores of a fit to some of the experiment's recordings (or of others), the rest held out.
+
+    Args:
+        change: makes another experiment of it.
+    """
     import numpy as np
 
     from pdsim.runtime.files import read_dataset, write_dataset
@@ -51,7 +72,7 @@ def trial(name, method, trained, data=None):
     with TemporaryDirectory() as folder:
         changed = str(Path(folder) / "trajectories.nc")
         write_dataset(changed, data)
-        scores = fit(name, experiment, changed, f"{method}_marginal")
+        scores = fit(name, change(experiment), changed, f"{method}_marginal")
     return {key: scores.get(key, np.nan) for key in SCORES}
 
 
@@ -77,17 +98,19 @@ def summary(trials):
         "prefix_rmse_median": found["prefix_rmse_median"].median(),
         "prefix_crps": found["prefix_crps"].median(),
         "pareto_k": found["pareto_k"].max(),
+        "r_hat": found["r_hat"].max(),
         **found[list(NOISE)].std().to_dict(),
     }
 
 
 def groups():
     """Label of a row, experiment, method, and the recordings of training of each of its trials."""
-    for motion, (name, recordings) in SETTINGS.items():
-        for method in METHODS:
-            yield f"{motion}, {method}", name, method, [(recording,) for recording in recordings]
-    for method in METHODS:
-        yield f"slow, {method}, three", SETTINGS["slow"][0], method, SEVERAL
+    for motion, name in SETTINGS.items():
+        for count, sets in SETS[motion].items():
+            for method in ("least_squares", "csvgd"):
+                yield f"{motion}, {count}, {method}", name, method, sets
+            if count == "three" and motion != "pendubot":
+                yield f"{motion}, {count}, nuts", name, "nuts", sets[:2]
 
 
 def main():

@@ -15,8 +15,9 @@ masses, inertias and centres of mass: J1, J2, friction, l and the first moments
 
 so that C = l S2 and G = g S. J1 then counts R1, which the motion cannot tell from it; R2 stays a
 parameter. Free motion scales: S1y, unless given, is 1 kg m, and J1, J2, S1x, S2x, S2y and friction
-are then those over S1y. Links of these values exist if J1 J2 > l² |S2|², since |S2|² ≤ m2 J2 and
-m2 l² ≤ J1; elsewhere the mass matrix is not positive at some q1, and every acceleration is NaN.
+of either kind are then those over S1y. Links of these values exist if J1 J2 > l² |S2|², since |S2|²
+≤ m2 J2 and m2 l² ≤ J1; elsewhere the mass matrix is not positive at some q1, and every acceleration
+is NaN.
 """
 
 from collections.abc import Mapping
@@ -49,6 +50,9 @@ class Options(Section):
     motors: bool = Field(
         False, description="torques in both joints as inputs, rotor inertia and dry friction"
     )
+    dry_friction: bool = Field(
+        False, description="dry friction in both joints of a pendulum without motors"
+    )
     friction_velocity: Positive = Field(
         0.1, description="ε, joint rate at which dry friction is 76 % of its full size [rad/s]"
     )
@@ -75,7 +79,7 @@ def coefficients(parameters, options: Options) -> Coefficients:
         f2=parameters["friction_2"],
     )
     if not options.motors:
-        return free
+        return _with_dry_friction(free, None, parameters, options)
     R1 = parameters["rotor_inertia_1"]
     return _with_motors(free._replace(J1=free.J1 + R1), parameters, options)
 
@@ -83,10 +87,18 @@ def coefficients(parameters, options: Options) -> Coefficients:
 def _with_motors(free: Coefficients, parameters, options: Options) -> Coefficients:
     """Add motors to the coefficients without, whose J1 counts R1 already."""
     R2 = parameters["rotor_inertia_2"]
+    free = free._replace(J1=free.J1 + R2, J2=free.J2 + R2)
+    return _with_dry_friction(free, R2, parameters, options)
+
+
+def _with_dry_friction(free: Coefficients, R2, parameters, options: Options) -> Coefficients:
+    """Add dry friction if there is any, which there is with motors."""
+    if not options.motors and not options.dry_friction:
+        return free
     d1, d2 = parameters["dry_friction_1"], parameters["dry_friction_2"]
     # Parameters may be whole numbers; ε is none.
-    epsilon = jnp.full_like(R2, options.friction_velocity, dtype=jnp.result_type(R2, float))
-    return free._replace(J1=free.J1 + R2, J2=free.J2 + R2, motors=Motors(R2, d1, d2, epsilon))
+    epsilon = jnp.full_like(d1, options.friction_velocity, dtype=jnp.result_type(d1, float))
+    return free._replace(motors=Motors(R2, d1, d2, epsilon))
 
 
 def _base_coefficients(parameters, options: Options) -> Coefficients:
@@ -109,7 +121,9 @@ def _base_coefficients(parameters, options: Options) -> Coefficients:
         f1=parameters["friction_1"],
         f2=parameters["friction_2"],
     )
-    return _with_motors(free, parameters, options) if options.motors else free
+    if options.motors:
+        return _with_motors(free, parameters, options)
+    return _with_dry_friction(free, None, parameters, options)
 
 
 def _link(i: int) -> dict[str, SystemParameter]:
@@ -143,9 +157,15 @@ def _motor(i: int) -> dict[str, SystemParameter]:
             f"$R_{i}$",
             positive=True,
         ),
+        **_dry(i),
+    }
+
+
+def _dry(i: int) -> dict[str, SystemParameter]:
+    return {
         f"dry_friction_{i}": SystemParameter(
             "N m", 0.0, f"dry friction of joint {i}", f"$d_{i}$", positive=True
-        ),
+        )
     }
 
 
@@ -201,6 +221,8 @@ _MEANINGS_OVER_G1 = {
     "G2_over_G1": f"moment of weight of link 2, g m2 y2, over {_G1}",
     "f1_over_G1": f"viscous friction of joint 1 over {_G1}",
     "f2_over_G1": f"viscous friction of joint 2 over {_G1}",
+    "d1_over_G1": f"dry friction of joint 1 over {_G1}",
+    "d2_over_G1": f"dry friction of joint 2 over {_G1}",
 }
 
 
@@ -238,7 +260,7 @@ class DoublePendulum(ContinuousSystem):
         base = self.options.parameters == "base"
         free = _BASE if base else _FREE
         if not self.options.motors:
-            return free
+            return free | _dry(1) | _dry(2) if self.options.dry_friction else free
         motors = _motor(1) | _motor(2)
         if base:
             del motors["rotor_inertia_1"]
@@ -259,7 +281,7 @@ class DoublePendulum(ContinuousSystem):
         if self.options.parameters != "base":
             return None
         links = self.options.model_copy(update={"parameters": "links"})
-        return replace(self, options=links), ridge(self.options.motors)
+        return replace(self, options=links), ridge(self.options.motors, self.options.dry_friction)
 
     def combinations(self, parameters):
         """The coefficients; without motors over G1, since free motion has no scale of mass.
@@ -270,7 +292,13 @@ class DoublePendulum(ContinuousSystem):
             return {}
         k = self.prepare(parameters)
         G1, G2, C = jnp.hypot(k.G1y, k.G1x), jnp.hypot(k.G2y, k.G2x), jnp.hypot(k.Cy, k.Cx)
-        if k.motors is None:
+        m = k.motors
+        if m is None or m.R2 is None:
+            dry = (
+                {}
+                if m is None
+                else {"d1_over_G1": (m.d1 / G1, "-"), "d2_over_G1": (m.d2 / G1, "-")}
+            )
             return {
                 "J1_over_G1": (k.J1 / G1, "s^2"),
                 "J2_over_G1": (k.J2 / G1, "s^2"),
@@ -278,18 +306,19 @@ class DoublePendulum(ContinuousSystem):
                 "G2_over_G1": (G2 / G1, "-"),
                 "f1_over_G1": (k.f1 / G1, "s"),
                 "f2_over_G1": (k.f2 / G1, "s"),
+                **dry,
             }
         return {
             "J1": (k.J1, "kg m^2"),
             "J2": (k.J2, "kg m^2"),
             "C": (C, "kg m^2"),
-            "R2": (k.motors.R2, "kg m^2"),
+            "R2": (m.R2, "kg m^2"),
             "G1": (G1, "N m"),
             "G2": (G2, "N m"),
             "f1": (k.f1, "N m s"),
             "f2": (k.f2, "N m s"),
-            "d1": (k.motors.d1, "N m"),
-            "d2": (k.motors.d2, "N m"),
+            "d1": (m.d1, "N m"),
+            "d2": (m.d2, "N m"),
         }
 
     @property

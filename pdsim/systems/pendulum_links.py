@@ -21,7 +21,8 @@ _DETERMINED = {
     "com_y_2": "S2y",
     "friction_2": "friction_2",
 }
-_OF_MOTORS = ("rotor_inertia_2", "dry_friction_1", "dry_friction_2")
+_DRY = ("dry_friction_1", "dry_friction_2")
+_OF_MOTORS = ("rotor_inertia_2", *_DRY)
 
 
 def base_parameters(links: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,7 +59,8 @@ def _split(base: Mapping[str, Any], free: Mapping[str, Any]) -> dict[str, Any]:
     x2, y2 = factor * base["S2x"] / m2, factor * base["S2y"] / m2
     rotor = free.get("rotor_inertia_1", 0.0)
     return {
-        **{name: base[name] for name in ("length", "gravity", *_OF_MOTORS) if name in base},
+        **{name: base[name] for name in ("length", "gravity", "rotor_inertia_2") if name in base},
+        **{name: factor * base[name] for name in _DRY if name in base},
         **free,
         "inertia_1": factor * base["J1"] - rotor - m1 * (x1 * x1 + y1 * y1) - m2 * length * length,
         "com_x_1": x1,
@@ -71,10 +73,11 @@ def _split(base: Mapping[str, Any], free: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def ridge(motors: bool) -> Ridge:
+def ridge(motors: bool, dry_friction: bool = False) -> Ridge:
     """Return the way from base parameters to links; torques of motors fix the common factor."""
     if motors:
         own = {name: name for name in _OF_MOTORS}
         free = ("mass_1", "mass_2", "rotor_inertia_1")
         return Ridge(free, _DETERMINED | {"com_y_1": "S1y"} | own, _split)
-    return Ridge(("com_y_1", "mass_1", "mass_2"), _DETERMINED, _split)
+    dry = {name: name for name in _DRY} if dry_friction else {}
+    return Ridge(("com_y_1", "mass_1", "mass_2"), _DETERMINED | dry, _split)

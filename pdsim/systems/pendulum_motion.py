@@ -23,6 +23,8 @@ gear's ratio, and dry friction −d_i tanh(q̇_i / ε) to the torque. In the abs
     J1 → J1 + R1 + R2      J2 → J2 + R2      C → C − R2
     right-hand sides: τ1 − τ2 and τ2, with friction of either kind taken off each
 
+Dry friction there is without motors too, where it is asked for.
+
 The adjoint of the accelerations is written out below: reverse-mode differentiation of the same
 lines stores and recomputes several times as many numbers.
 """
@@ -36,15 +38,16 @@ from pdsim.numerics.sincos import sincos, sincos_of
 
 
 class Motors(NamedTuple):
-    """What motors add; scalars.
+    """What motors add, or dry friction alone; scalars.
 
     Attributes:
-        R2: reflected inertia of the second rotor [kg m²]; the first is part of J1.
+        R2: reflected inertia of the second rotor [kg m²]; the first is part of J1. None: joints
+            have dry friction and no motors.
         d1, d2: dry friction [N m].
         epsilon: ε [rad/s].
     """
 
-    R2: jax.Array
+    R2: jax.Array | None
     d1: jax.Array
     d2: jax.Array
     epsilon: jax.Array
@@ -58,7 +61,7 @@ class Coefficients(NamedTuple):
         Cy, Cx: m2 l y2 and m2 l x2 [kg m²].
         G1y, G1x, G2y, G2x: [N m].
         f1, f2: viscous friction [N m s].
-        motors: None without.
+        motors: None without them and without dry friction.
     """
 
     J1: jax.Array
@@ -79,7 +82,7 @@ def _coupling(k: Coefficients, sw, cw):
 
 
 def _inertia_coupling(k: Coefficients, C):
-    return C if k.motors is None else C - k.motors.R2
+    return C if k.motors is None or k.motors.R2 is None else C - k.motors.R2
 
 
 def mass_matrix(w, k: Coefficients):
@@ -90,11 +93,9 @@ def mass_matrix(w, k: Coefficients):
 
 
 def _driven(m: Motors, va, vw, torque):
-    """Torques of the motors less dry friction, (joint 1, joint 2)."""
-    return (
-        torque[0] - m.d1 * jnp.tanh(va / m.epsilon),
-        torque[1] - m.d2 * jnp.tanh(vw / m.epsilon),
-    )
+    """Torques of the motors, if any, less dry friction, (joint 1, joint 2)."""
+    t1, t2 = (0.0, 0.0) if m.R2 is None else torque
+    return t1 - m.d1 * jnp.tanh(va / m.epsilon), t2 - m.d2 * jnp.tanh(vw / m.epsilon)
 
 
 def _solve(k: Coefficients, state, torque):
@@ -177,9 +178,10 @@ def _accelerations_adjoint(residuals, cotangent):
         slope_2 = m.d2 * (1 - share_2 * share_2) / m.epsilon
         bar_va = bar_va - nu_1 * slope_1
         bar_vw = bar_vw + relative * slope_2
-        bar_torque = (nu_1, -relative)
+        bar_torque = () if m.R2 is None else (nu_1, -relative)
         bar_epsilon = (nu_1 * slope_1 * va - relative * slope_2 * vw) / m.epsilon
-        bar_motors = Motors(-bar_C, -nu_1 * share_1, relative * share_2, bar_epsilon)
+        bar_R2 = None if m.R2 is None else -bar_C
+        bar_motors = Motors(bar_R2, -nu_1 * share_1, relative * share_2, bar_epsilon)
     bar_state = (
         -nu_1 * (k.G1y * ca - k.G1x * sa) - gravity_2,
         -gravity_2 - bar_C * D + bar_D * coupling,

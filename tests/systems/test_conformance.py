@@ -20,6 +20,7 @@ OPTIONS = {
     "double_pendulum": (
         {"motors": True},
         {"parameters": "base"},
+        {"dry_friction": True},
         {"parameters": "base", "motors": True},
     )
 }

@@ -15,6 +15,8 @@ from pdsim.systems.rollout import rollout
 
 FREE = DoublePendulum()
 DRIVEN = DoublePendulum(options=Options(motors=True, friction_velocity=0.3))
+DRY = DoublePendulum(options=Options(dry_friction=True, friction_velocity=0.3))
+SYSTEMS = {"free": FREE, "motors": DRIVEN, "dry": DRY}
 START = (1.0, 0.4, 2.0, -3.0)
 WILD = (1.5, 0.4, 5.0, -3.0)
 
@@ -83,6 +85,20 @@ def test_motors_of_no_size_change_nothing():
     )
 
 
+def test_dry_friction_is_that_of_motors_without_torques_and_rotors():
+    states = random_states(20)
+    states[::2, 2:] /= 100
+    parameters = CROOKED | MOTORS | {"rotor_inertia_1": 0.0, "rotor_inertia_2": 0.0}
+    assert DRY.inputs == ()
+    prepared, motors = DRY.prepare(parameters), DRIVEN.prepare(parameters)
+    columns, none = tuple(jnp.asarray(states).T), (0.0, 0.0)
+    np.testing.assert_allclose(
+        DRY.derivative(columns, (), 0.0, prepared),
+        DRIVEN.derivative(columns, none, 0.0, motors),
+        rtol=1e-14,
+    )
+
+
 def test_parameters_may_be_whole_numbers():
     states, torques = random_states(20) / 100, np.zeros((20, 2))
     whole, real = (MOTORS | {"rotor_inertia_2": zero} for zero in (0, 0.0))
@@ -101,15 +117,20 @@ def test_accelerations_are_those_of_newton_and_euler():
     np.testing.assert_allclose(accelerations(CROOKED, states), expected, rtol=1e-9, atol=1e-8)
 
 
-@pytest.mark.parametrize(("motors", "factor"), [(False, 1.0), (False, 0.07), (True, 1.0)])
-def test_base_parameters_move_as_their_links_do(motors, factor):
+@pytest.mark.parametrize(
+    ("kind", "factor"),
+    [("free", 1.0), ("free", 0.07), ("dry", 1.0), ("dry", 0.07), ("motors", 1.0)],
+)
+def test_base_parameters_move_as_their_links_do(kind, factor):
     """Free motion at any common factor of masses and inertias; driven, at the true one."""
-    scaled = ("J1", "J2", "S1x", "S1y", "S2x", "S2y", "friction_1", "friction_2")
+    dry = {name: MOTORS[name] for name in ("dry_friction_1", "dry_friction_2")}
+    own = {"free": {}, "motors": MOTORS, "dry": dry}[kind]
+    scaled = ("J1", "J2", "S1x", "S1y", "S2x", "S2y", "friction_1", "friction_2", *dry)
     base = {
         name: value * (factor if name in scaled else 1)
-        for name, value in base_parameters(CROOKED | (MOTORS if motors else {})).items()
+        for name, value in base_parameters(CROOKED | own).items()
     }
-    links = DRIVEN if motors else FREE
+    links, motors = SYSTEMS[kind], kind == "motors"
     system = replace(links, options=links.options.model_copy(update={"parameters": "base"}))
     assert set(base) == set(system.parameters)
     torques = np.random.default_rng(4).uniform(-0.01, 0.01, (2, 100)) if motors else ()

@@ -14,26 +14,28 @@ from pdsim.systems.rollout import rollout, squared_error
 
 FREE = DoublePendulum()
 DRIVEN = DoublePendulum(options=Options(motors=True, friction_velocity=0.3))
+DRY = DoublePendulum(options=Options(dry_friction=True, friction_velocity=0.3))
 START = (1.0, 0.4, 2.0, -3.0)
 
 
-@pytest.mark.parametrize("motors", [False, True])
-def test_the_written_adjoint_is_the_transpose_of_the_accelerations(motors):
+@pytest.mark.parametrize(("system", "count"), [(FREE, 4 + 10), (DRIVEN, 4 + 2 + 14), (DRY, 4 + 13)])
+def test_the_written_adjoint_is_the_transpose_of_the_accelerations(system, count):
     """In state, torques and every coefficient, the width ε of dry friction among them."""
     states = tuple(jnp.asarray(c) for c in random_states(30).T)
     rng = np.random.default_rng(2)
     torques = ()
-    if motors:
+    if system is not FREE:
         states = (*states[:2], *(0.02 * v for v in states[2:]))  # where dry friction is not flat
+    if system.inputs:
         torques = tuple(jnp.asarray(rng.normal(size=30)) for _ in range(2))
-    one = (DRIVEN if motors else FREE).prepare(CROOKED | MOTORS)
+    one = system.prepare(CROOKED | MOTORS)
     k = jax.tree.map(lambda x: jnp.full(30, x), one)
     cotangent = tuple(jnp.asarray(rng.normal(size=30)) for _ in range(2))
     shown, automatic = jax.vjp(plain_accelerations, states, torques, k)
     same, written = jax.vjp(pendulum_motion.accelerations, states, torques, k)
     np.testing.assert_array_equal(same, shown)
     expected = automatic(cotangent)
-    assert len(jax.tree.leaves(expected)) == (4 + 2 + 14 if motors else 4 + 10)
+    assert len(jax.tree.leaves(expected)) == count
     for a, b in zip(jax.tree.leaves(expected), jax.tree.leaves(written(cotangent)), strict=True):
         assert np.all(a != 0)
         np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9 * float(jnp.abs(a).max()))

@@ -32,6 +32,7 @@ MOTORS = {
     "dry_friction_1": (0.0, 0.1),
     "dry_friction_2": (0.0, 0.1),
 }
+DRY = ("dry_friction_1", "dry_friction_2")
 
 
 def space(box, **fixed):
@@ -52,25 +53,33 @@ def prior_draws(prior, count, seed):
 
 
 def over_scale(base):
-    scaled = ("J1", "J2", "S1x", "S1y", "S2x", "S2y", "friction_1", "friction_2")
+    scaled = ("J1", "J2", "S1x", "S1y", "S2x", "S2y", "friction_1", "friction_2", *DRY)
     return {name: value / base["S1y"] if name in scaled else value for name, value in base.items()}
 
 
 @pytest.mark.parametrize(
-    ("motors", "fixed"),
-    [(False, {}), slow(False, {"mass_1": 0.2}), slow(False, {"com_x_1": 0.0}), (True, {})],
-    ids=["free", "mass_1 known", "symmetric", "motors"],
+    ("kind", "fixed"),
+    [
+        ("free", {}),
+        slow("free", {"mass_1": 0.2}),
+        slow("free", {"com_x_1": 0.0}),
+        slow("dry", {}),
+        ("motors", {}),
+    ],
+    ids=["free", "mass_1 known", "symmetric", "dry friction", "motors"],
 )
-def test_recovered_links_follow_the_prior(motors, fixed):
+def test_recovered_links_follow_the_prior(kind, fixed):
     """Prior draws pushed to base parameters and recovered from these are prior draws again.
 
     With the base parameters that were given, and jointly with them: where the parameters left free
     lie with J1 and S2y has the rank correlation of the prior's own draws.
     """
-    prior = space(BOX | MOTORS if motors else BOX, **fixed)
+    motors, dry = kind == "motors", {name: MOTORS[name] for name in DRY}
+    prior = space(BOX | {"free": {}, "dry": dry, "motors": MOTORS}[kind], **fixed)
+    back = ridge(motors, kind == "dry")
     links = prior_draws(prior, 500, seed=11)
     base = base_parameters(links) if motors else over_scale(base_parameters(links))
-    found = recover(ridge(motors), base, prior, points=2048, seed=12)
+    found = recover(back, base, prior, points=2048, seed=12)
     kept = found.effective > 0
     assert np.all(np.isfinite(found.values[kept]))
     assert np.all(np.isnan(found.values[~kept]))
@@ -86,7 +95,7 @@ def test_recovered_links_follow_the_prior(motors, fixed):
     for name, value in (again if motors else over_scale(again)).items():
         expected = np.broadcast_to(base[name], kept.shape)[kept]
         np.testing.assert_allclose(value, expected, rtol=1e-10, atol=1e-12, err_msg=name)
-    for name in set(ridge(motors).free) & set(prior.names):
+    for name in set(back.free) & set(prior.names):
         for other in ("J1", "S2y"):
             one = stats.spearmanr(recovered[name], base[other][kept])[0]
             assert one == pytest.approx(stats.spearmanr(links[name], base[other])[0], abs=0.15)
