@@ -1,6 +1,6 @@
 """Does the pendulum have dry friction? Fits with and without it.
 
-    python benchmarks/dry_friction.py   # half an hour
+    python benchmarks/dry_friction.py   # some twenty minutes
 
 `csvgd` learns from three recordings of a motion at a time and predicts all others, with the viscous
 friction of the `trusted` experiments and with dry friction in both joints beside it: that of a

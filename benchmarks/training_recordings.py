@@ -1,6 +1,6 @@
 """Coverage over the choice of the recordings of training: one, three or six, all others held out.
 
-    python benchmarks/training_recordings.py            # four hours; goes on where it was cut
+    python benchmarks/training_recordings.py            # some hours; goes on where it was cut
     python benchmarks/training_recordings.py pendubot   # the rows that begin so
 
 All held-out recordings of one fit are predicted with the same posterior of the parameters, so their

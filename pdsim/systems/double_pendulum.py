@@ -294,11 +294,8 @@ class DoublePendulum(ContinuousSystem):
         G1, G2, C = jnp.hypot(k.G1y, k.G1x), jnp.hypot(k.G2y, k.G2x), jnp.hypot(k.Cy, k.Cx)
         m = k.motors
         if m is None or m.R2 is None:
-            dry = (
-                {}
-                if m is None
-                else {"d1_over_G1": (m.d1 / G1, "-"), "d2_over_G1": (m.d2 / G1, "-")}
-            )
+            frictions = () if m is None else (m.d1, m.d2)
+            dry = {f"d{i}_over_G1": (d / G1, "-") for i, d in enumerate(frictions, 1)}
             return {
                 "J1_over_G1": (k.J1 / G1, "s^2"),
                 "J2_over_G1": (k.J2 / G1, "s^2"),
