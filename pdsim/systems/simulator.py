@@ -132,6 +132,19 @@ def single_prior(config: SimulatorConfig, system: System) -> tuple[Ridge, Parame
         single_names(ridge, prior)
     except PdsimError as error:
         raise PdsimError(f"simulator.single.parameters: {error}") from None
+    sought = {
+        target
+        for name, entry in config.parameters.items()
+        for target in targets(name, entry, system)
+    }
+    for name, value in prior.fixed:
+        base = ridge.determined.get(name)
+        if base in sought:
+            raise PdsimError(
+                f"simulator.single: {name} follows from {base}, which is sought, but is held at "
+                f"{value:g}, which no draw meets; give {name} limits in "
+                f"simulator.single.parameters, or hold {base} too"
+            )
     return ridge, prior
 
 

@@ -120,6 +120,7 @@ CASES = [
     checked("no system", "demo", ("simulator", "system"), GONE, "simulator.system: this key is missing"),
     checked("text for a fixed value", "demo", ("simulator", "fixed", "mass_1"), "heavy", "simulator.fixed.mass_1: ", "'heavy'"),
     checked("single parameters of single ones", "demo", ("simulator", "single"), {"parameters": {"mass_1": {"lower": 0.5, "upper": 2.0, "unit": "kg"}}}, "simulator.single: the parameters of double_pendulum are single ones already"),
+    checked("single parameters that no draw has", "trusted_calibrated", ("simulator", "single", "parameters", "dry_friction_1"), GONE, "simulator.single: dry_friction_1 follows from dry_friction_1, which is sought, but is held at 0", "give dry_friction_1 limits in simulator.single.parameters"),
     checked("its own posterior as its prior", "calibration_oscillator", ("simulator", "prior_from"), {"experiment": "mine", "run": "nuts_single"}, "simulator.prior_from.experiment: 'mine' is this experiment itself", "name an earlier experiment"),
     checked("numbers of its own posterior", "calibration_oscillator", ("simulator", "fixed_from"), {"experiment": "mine", "run": "nuts_single"}, "simulator.fixed_from.experiment: 'mine' is this experiment itself"),
     Case("priors in a circle", ("check", "mine.yaml"), ("mine.yaml: simulator.prior_from.experiment: 'a' goes in a circle: mine → a → b → mine",), {
