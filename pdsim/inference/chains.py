@@ -26,6 +26,65 @@ class ChainSettings(SamplerSettings):
     )
 
 
+class Moves(NamedTuple):
+    """What chains did, iterations in front.
+
+    Attributes:
+        z: where they are, (iteration, chain, dimension).
+        recorded: whether that belongs to the chains, not to their warm-up, (iteration,) or
+            (iteration, chain).
+        moved: whether it is a draw, (iteration, chain): a chain between two is told again where it
+            was. None: all are.
+    """
+
+    z: Any
+    recorded: Any
+    moved: Any = None
+
+
+class Waiting(NamedTuple):
+    """Draws of chains that are ahead of others; none where chains move together.
+
+    Attributes:
+        z: (row, chain, dimension), filled from the first row on.
+        recorded: which belong to the chains, not to their warm-up, (row, chain).
+        length: how many each chain has, (chain,).
+    """
+
+    z: np.ndarray
+    recorded: np.ndarray
+    length: np.ndarray
+
+    @classmethod
+    def none(cls, z: np.ndarray) -> "Waiting":
+        """Of chains at (chain, dimension)."""
+        nothing = np.zeros((0, len(z)), bool)
+        return cls(np.empty((0, *z.shape), z.dtype), nothing, np.zeros(len(z), int))
+
+    def lined_up(self, z: np.ndarray, moved: np.ndarray, recorded: np.ndarray):
+        """Append what moved, and take out the rows of which every chain has a draw.
+
+        Args:
+            z: positions (iteration, chain, dimension).
+            moved, recorded: of each, (iteration, chain).
+
+        Returns:
+            Rows (row, chain, dimension), whether all of a row is recorded, and who waits.
+        """
+        length = self.length + moved.sum(axis=0)
+        rows = np.zeros((length.max(), *z.shape[1:]), z.dtype)
+        own = np.zeros(rows.shape[:2], bool)
+        for chain, (before, after) in enumerate(zip(self.length, length, strict=True)):
+            now = moved[:, chain]
+            rows[:before, chain] = self.z[:before, chain]
+            rows[before:after, chain] = z[now, chain]
+            own[:before, chain] = self.recorded[:before, chain]
+            own[before:after, chain] = recorded[now, chain]
+        whole = length.min()
+        waiting = Waiting(rows[whole:], own[whole:], length - whole)
+        return rows[:whole], own[:whole].all(axis=1), waiting
+
+
 class Trace(NamedTuple):
     """Past positions of all chains, evenly thinned: half of it is dropped whenever it is full.
 
@@ -33,9 +92,10 @@ class Trace(NamedTuple):
         kept: (draw, chain, width), every stride-th of those recorded; the parameters alone if the
             draws are never taken from here.
         last: (draw, chain, dimension), the latest positions, unthinned.
-        stride: iterations between two kept draws.
-        seen: iterations recorded.
-        moved: whether there was any iteration, recorded or not.
+        stride: draws between two that are kept.
+        seen: draws recorded.
+        moved: whether there was any draw, recorded or not.
+        waiting: draws of chains that are ahead.
     """
 
     kept: np.ndarray
@@ -43,29 +103,39 @@ class Trace(NamedTuple):
     stride: int
     seen: int
     moved: bool
+    waiting: Waiting
 
     @classmethod
     def start(cls, z: np.ndarray, width: int) -> "Trace":
         """A trace of nothing yet but the start (chain, dimension)."""
-        return cls(np.empty((0, len(z), width), z.dtype), np.asarray(z)[None], 1, 0, False)
+        z = np.asarray(z)
+        return cls(np.empty((0, len(z), width), z.dtype), z[None], 1, 0, False, Waiting.none(z))
 
-    def extend(self, z: np.ndarray, latest: int, skip: int = 0) -> "Trace":
-        """Append positions (iteration, chain, dimension).
+    def extend(self, moves: Moves, latest: int) -> "Trace":
+        """Append what each iteration did.
 
         Args:
             latest: how many of the last positions to keep whole.
-            skip: how many of the first not to record.
         """
+        z, recorded, moved = moves
         if len(z) == 0:
             return self
-        stride, seen, recorded = int(self.stride), int(self.seen), z[skip:]
-        recorded = recorded[:, :, : self.kept.shape[2]]
-        number = seen + np.arange(len(recorded))
-        kept = np.concatenate([self.kept, recorded[number % stride == 0]])
+        stride, seen, waiting = int(self.stride), int(self.seen), self.waiting
+        if moved is not None:
+            each = np.broadcast_to(recorded.reshape(len(z), -1), moved.shape)
+            rows, recorded, waiting = waiting.lined_up(z, moved, each)
+            if len(rows) == 0:
+                last = self.last if self.moved else z[-1:]
+                return self._replace(last=last, waiting=waiting)
+            z = rows
+        kept = z[recorded][:, :, : self.kept.shape[2]]
+        number = seen + np.arange(len(kept))
+        seen += len(kept)
+        kept = np.concatenate([self.kept, kept[number % stride == 0]])
         while len(kept) > max(2 * latest, _TOGETHER // z.shape[1], _EACH):
             kept, stride = kept[::2], 2 * stride
         last = np.concatenate([self.last, z]) if self.moved else z
-        return Trace(kept, last[-latest:], stride, seen + len(recorded), True)
+        return Trace(kept, last[-latest:], stride, seen, True, waiting)
 
 
 class ChainState(NamedTuple):
@@ -98,6 +168,9 @@ class Chains:
 
     def least_cost(self, problem: Problem) -> int:
         return self.walkers(problem)
+
+    def least_budget(self, problem: Problem) -> int:
+        return self.cost(problem)
 
     def chain_count(self, problem: Problem) -> int:
         return min(self.walkers(problem), self.particle_count)
@@ -160,7 +233,7 @@ class Chains:
 
 
 class SteppedChains(Chains):
-    """Chains with a pure ``step``; ``recorded`` returns the positions that go into the trace.
+    """Chains with a pure ``step``; ``recorded`` returns the ``Moves`` that go into the trace.
 
     Their settings have a ``chain_count``.
     """
@@ -170,11 +243,6 @@ class SteppedChains(Chains):
     def walkers(self, problem: Problem) -> int:
         del problem
         return self.settings.chain_count
-
-    def discarded(self, problem: Problem) -> int:
-        """Number of first iterations that do not belong to the chains."""
-        del problem
-        return 0
 
     def advance(
         self,
@@ -186,12 +254,10 @@ class SteppedChains(Chains):
         until: int,
         capacity: int,
     ) -> tuple[ChainState, Info]:
-        sampler, (info, z) = iterate(
+        sampler, (info, moves) = iterate(
             self, problem, state.sampler, seed=seed, done=done, until=until, capacity=capacity
         )
-        skip = max(self.discarded(problem) - done.iterations, 0)
-        trace = state.trace.extend(np.asarray(z), self.per_chain(problem), skip)
-        return ChainState(sampler, trace), info
+        return ChainState(sampler, state.trace.extend(moves, self.per_chain(problem))), info
 
 
 def choose(condition, yes, no):

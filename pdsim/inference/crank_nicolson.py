@@ -33,7 +33,7 @@ import jax.numpy as jnp
 from pydantic import Field, model_validator
 
 from pdsim.config.section import Count
-from pdsim.inference.chains import ChainSettings, choose
+from pdsim.inference.chains import ChainSettings, Moves, choose
 from pdsim.inference.estimator import Info, summarise
 from pdsim.inference.fitted_chains import (
     FIRST_WINDOW,
@@ -127,9 +127,8 @@ class CrankNicolson(FittedChains):
     def cost(self, problem: Problem) -> int:
         return max(self.walkers(problem), self.fit_cost(problem))
 
-    def recorded(self, state: Sampler) -> tuple[jax.Array, jax.Array]:
-        """Positions, and whether the warm-up goes on behind them."""
-        return state.z, self.adapting(state)
+    def recorded(self, state: Sampler) -> Moves:
+        return Moves(state.z, ~self.adapting(state))
 
     def lost(self, sampler: Sampler) -> jax.Array:
         return ~jnp.isfinite(sampler.value)

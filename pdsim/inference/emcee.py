@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
-from pdsim.inference.chains import Chains, ChainSettings, ChainState
+from pdsim.inference.chains import Chains, ChainSettings, ChainState, Moves
 from pdsim.inference.estimator import Done, Info, affordable, summarise
 from pdsim.inference.target import Target
 from pdsim.likelihood.problem import Problem
@@ -140,7 +140,8 @@ class Emcee(Chains):
             evaluations=count,
             acceptance=moved,
         )
-        trace = state.trace.extend(every.z, self.per_chain(problem))
+        moves = Moves(every.z, np.ones(len(every.z), bool))
+        trace = state.trace.extend(moves, self.per_chain(problem))
         return ChainState(results[-1], trace), info
 
 

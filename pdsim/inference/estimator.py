@@ -124,6 +124,10 @@ class Estimator(Protocol):
         """Evaluations of one iteration, at most."""
         ...
 
+    def least_budget(self, problem: Problem) -> int:
+        """Evaluations up to a first result, at most."""
+        ...
+
     def init(self, problem: Problem, seed: int) -> Any:
         """Return the state before the first iteration."""
         ...
@@ -237,6 +241,9 @@ class Independent:
     def cost(self, problem: Problem) -> int:
         del problem
         return self.particle_count
+
+    def least_budget(self, problem: Problem) -> int:
+        return self.cost(problem)
 
     def chain_count(self, problem: Problem) -> int:
         del problem

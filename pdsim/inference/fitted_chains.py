@@ -76,9 +76,8 @@ class Phases(NamedTuple):
 class FittedChains(SteppedChains):
     """Chains from fits; a sampler adds ``begin``, ``lost``, ``step``, ``recorded`` and ``cost``.
 
-    ``recorded`` returns positions and whether they belong to the warm-up. The sampler's state has
-    ``spent``, the evaluations since the fit, and its settings ``fit``, ``warmup`` and
-    ``chain_count``.
+    The sampler's state has ``spent``, the evaluations since the fit, and its settings ``fit``,
+    ``warmup`` and ``chain_count``.
     """
 
     settings: Any
@@ -144,10 +143,8 @@ class FittedChains(SteppedChains):
             if fitted or self.fitter.finished(problem, fit):
                 sampler = self._start(problem, fit, seed)
             return ChainState(Phases(fit, sampler), state.trace), info._replace(own={})
-        sampler, (info, (z, warm)) = iterate(self, problem, sampler, done=done, **options)
-        trace = state.trace.extend(
-            np.asarray(z), self.per_chain(problem), skip=int(np.asarray(warm).sum())
-        )
+        sampler, (info, moves) = iterate(self, problem, sampler, done=done, **options)
+        trace = state.trace.extend(moves, self.per_chain(problem))
         return ChainState(Phases(fit, sampler), trace), info
 
     def adapting(self, state: Any) -> jax.Array:

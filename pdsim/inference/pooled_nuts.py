@@ -2,7 +2,10 @@
 
 Fits and starts are those of ``fitted_chains``; the mean covariance of the fits is the first mass
 matrix. The warm-up has one step size, by dual averaging of the chains' mean acceptance, and one
-mass matrix, from the draws of all chains in windows of growing length; then both are held.
+mass matrix, from the draws of all chains in windows of growing length; then both are held. An
+iteration is a leapfrog step of each chain (``tree``). During the warm-up chains that have a draw
+wait until all have one, so that each counts for as much in what is adapted; afterwards none waits,
+and the steps of a longer trajectory delay nobody.
 
 Slopes need not be those of the density for the draws to be right: a leapfrog step with any slope
 keeps volume and can be reversed, and the density itself decides what is accepted.
@@ -14,7 +17,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.inference.chains import choose
+from pdsim.inference import tree
+from pdsim.inference.chains import Moves, choose
+from pdsim.inference.divergence import keep_rows
 from pdsim.inference.estimator import Info, summarise
 from pdsim.inference.fitted_chains import (
     FIRST_WINDOW,
@@ -22,13 +27,12 @@ from pdsim.inference.fitted_chains import (
     Gaussian,
     Moments,
 )
-from pdsim.inference.target import Target
+from pdsim.inference.tree import Point, Tree
 from pdsim.likelihood.problem import Problem
 from pdsim.runtime.cores import over_cores
 
 if TYPE_CHECKING:
     from blackjax.adaptation.step_size import DualAveragingAdaptationState
-    from blackjax.mcmc.hmc import HMCState
 
     from pdsim.inference.nuts import Settings
 
@@ -41,21 +45,25 @@ class Sampler(NamedTuple):
     """The chains and what they share.
 
     Attributes:
-        chain: positions, log densities, gradients, chains in front.
+        draw: where each chain is, chains in front.
+        trees: from there to the next.
+        moved: which chains got there in the last iteration, (chain,).
+        waiting: which have ended their tree and wait for others, (chain,).
         dual_averaging: of the step size.
         moments: of the draws since the last change of the mass matrix.
-        inverse_mass: in use, (dimension, dimension).
-        iteration: how many were done since the fit.
-        window_end: iteration at which the mass matrix changes.
+        root: Cholesky factor of the inverse mass matrix in use, (dimension, dimension).
+        window: draws of all chains after which the mass matrix changes.
         spent: evaluations since the fit.
     """
 
-    chain: "HMCState"
+    draw: Point
+    trees: Tree
+    moved: jax.Array
+    waiting: jax.Array
     dual_averaging: "DualAveragingAdaptationState"
     moments: Moments
-    inverse_mass: jax.Array
-    iteration: jax.Array
-    window_end: jax.Array
+    root: jax.Array
+    window: jax.Array
     spent: jax.Array
 
 
@@ -69,110 +77,115 @@ class PooledNuts(FittedChains):
     most_fit_iterations: ClassVar[int | None] = 40
 
     def cost(self, problem: Problem) -> int:
-        # The steps of a full tree, and one more evaluation for the report.
-        tree = self.walkers(problem) * 2**self.settings.doublings
-        return max(tree, self.fit_cost(problem))
+        return max(self.walkers(problem), self.fit_cost(problem))
 
-    def recorded(self, state: Sampler) -> tuple[jax.Array, jax.Array]:
-        """Positions, and whether the warm-up goes on behind them."""
-        return state.chain.position, self.adapting(state)
+    def least_cost(self, problem: Problem) -> int:
+        # All chains but one may wait.
+        del problem
+        return 1
 
-    def _log_density(self, problem: Problem):
-        target = self.target(problem)
-        return lambda z: target.log_density(z[None])[0][0]
+    def least_budget(self, problem: Problem) -> int:
+        return max(self.walkers(problem) * 2**self.settings.doublings, self.fit_cost(problem))
+
+    def recorded(self, state: Sampler) -> Moves:
+        return Moves(state.draw.z, ~self.adapting(state), state.moved)
 
     def _dual_averaging(self):
         from blackjax.adaptation.step_size import dual_averaging_adaptation
 
         return dual_averaging_adaptation(self.settings.target_acceptance)
 
+    def _planted(self, keys: jax.Array, draw: Point, step_size: jax.Array) -> Tree:
+        doublings = self.settings.doublings
+        return jax.vmap(lambda key, point: tree.plant(key, point, step_size, doublings))(keys, draw)
+
     def begin(self, problem: Problem, z: jax.Array, about: Gaussian) -> Sampler:
-        chain, inverse_mass = _evaluated(self.target(problem), z), about.covariance
+        draw, inverse_mass = tree.evaluated(self.target(problem), z), about.covariance
         if not self.settings.dense_mass:
             inverse_mass = jnp.diag(jnp.diagonal(inverse_mass))
         dual_init, _, _ = self._dual_averaging()
+        count, dimension = z.shape
+        dual = dual_init(jnp.asarray(_STEP_SIZE, z.dtype))
+        # Momenta are alike in every run; positions are not.
+        keys = jax.random.split(jax.random.key(0), count)
         return Sampler(
-            chain,
-            dual_init(jnp.asarray(_STEP_SIZE, z.dtype)),
-            Moments.none(z.shape[1], z.dtype),
-            inverse_mass,
-            jnp.array(0),
-            jnp.array(FIRST_WINDOW),
+            draw,
+            self._planted(keys, draw, jnp.exp(dual.log_step_size)),
+            jnp.zeros(count, bool),
+            jnp.zeros(count, bool),
+            dual,
+            Moments.none(dimension, z.dtype),
+            jnp.linalg.cholesky(inverse_mass),
+            jnp.array(FIRST_WINDOW * count),
             jnp.array(0),
         )
 
     def lost(self, sampler: Sampler) -> jax.Array:
-        return ~jnp.isfinite(sampler.chain.logdensity)
+        return ~jnp.isfinite(sampler.draw.value)
 
     def step(self, key: jax.Array, problem: Problem, state: Sampler) -> tuple[Sampler, Info]:
-        from blackjax.mcmc import nuts
-
-        dual_init, dual_update, dual_final = self._dual_averaging()
-        kernel = nuts.build_kernel()
-        adapting, dual = self.adapting(state), state.dual_averaging
-        step_size = jnp.exp(jnp.where(adapting, dual.log_step_size, dual.log_step_size_avg))
-        keys = jax.random.split(key, self.settings.chain_count)
+        for_leaf, for_tree = jax.random.split(key)
+        chains = self.settings.chain_count
 
         @over_cores
-        def advance(problem, step_size, inverse_mass, rows):
-            log_density, doublings = self._log_density(problem), self.settings.doublings
-            return jax.vmap(
-                lambda key, chain: kernel(
-                    key, chain, log_density, step_size, inverse_mass, doublings
-                )
-            )(*rows)
+        def grow(problem, root, rows):
+            keys, trees = rows
+            return tree.grow(keys, trees, root, self.target(problem))
 
-        chain, info = advance(problem, step_size, state.inverse_mass, (keys, state.chain))
-        rate = jnp.nan_to_num(info.acceptance_rate)
-        dual = dual_update(dual, rate.mean())
-        moments = state.moments.extended(chain.position)
-        ended = state.iteration + 1 >= state.window_end
-        changed = (
-            dual_init(dual_final(dual)),
-            Moments.none(*_shape_of(state)),
-            self._mass(moments),
-            state.iteration + 1 + 2 * moments.total.astype(int) // self.settings.chain_count,
+        keys = jax.random.split(for_leaf, chains)
+        grown, ended = grow(problem, state.root, (keys, state.trees))
+        grown = keep_rows(state.waiting, state.trees, grown)
+        moved = ended & ~state.waiting
+        arrived = state.waiting | moved
+        draw = keep_rows(moved, grown.proposal, state.draw)
+        adapting, every = self.adapting(state), arrived.all()
+        dual, moments, root, window = choose(
+            adapting & every,
+            self._adapted(state, draw, grown.rate.mean()),
+            (state.dual_averaging, state.moments, state.root, state.window),
         )
-        kept = (dual, moments, state.inverse_mass, state.window_end)
-        adapted = choose(ended, changed, kept)
-        held = (state.dual_averaging, state.moments, state.inverse_mass, state.window_end)
-        dual, moments, inverse_mass, window_end = choose(adapting, adapted, held)
-        _, evaluation = self.target(problem).log_density(chain.position)
-        evaluations = info.num_integration_steps.sum() + self.settings.chain_count
+        step_size = jnp.exp(jnp.where(adapting, dual.log_step_size, dual.log_step_size_avg))
+        following = arrived & (every | ~adapting)
+        planted = self._planted(jax.random.split(for_tree, chains), draw, step_size)
+        trees = keep_rows(following, planted, grown)
+        evaluations = (~state.waiting).sum()
         report = summarise(
-            jnp.isfinite(chain.logdensity),
-            *evaluation,
+            jnp.isfinite(draw.value),
+            *draw.seen,
             evaluations=evaluations,
             step_size=step_size,
-            acceptance=rate.mean(),
+            acceptance=(grown.acceptance - state.trees.acceptance).sum() / evaluations,
         )
         new = Sampler(
-            chain,
+            draw,
+            trees,
+            moved,
+            arrived & ~following,
             dual,
             moments,
-            inverse_mass,
-            state.iteration + 1,
-            window_end,
+            root,
+            window,
             state.spent + evaluations.astype(state.spent.dtype),
         )
         return new, report
 
-    def _mass(self, moments: Moments) -> jax.Array:
-        """Covariance of the draws, shrunk towards a small multiple of the unit matrix."""
+    def _adapted(self, state: Sampler, draw: Point, rate: jax.Array):
+        """Step size, moments, root and window behind draws of all chains."""
+        dual_init, dual_update, dual_final = self._dual_averaging()
+        dual = dual_update(state.dual_averaging, rate)
+        moments = state.moments.extended(draw.z)
+        full = moments.total >= state.window
+        root = jax.lax.cond(full, self._root, lambda _: state.root, moments)
+        nothing = Moments.none(draw.z.shape[1], draw.z.dtype)
+        changed = (dual_init(dual_final(dual)), nothing, 2 * state.window)
+        dual, moments, window = choose(full, changed, (dual, moments, state.window))
+        return dual, moments, root, window
+
+    def _root(self, moments: Moments) -> jax.Array:
+        """Of the draws' covariance, shrunk towards a small multiple of the unit matrix."""
         covariance = moments.covariance
         if not self.settings.dense_mass:
             covariance = jnp.diag(jnp.diagonal(covariance))
         share = moments.total / (moments.total + _SHRINKAGE)
         identity = jnp.eye(len(covariance), dtype=covariance.dtype)
-        return share * covariance + (1 - share) * _SHRUNK_TO * identity
-
-
-@jax.jit
-def _evaluated(target: Target, z: jax.Array) -> "HMCState":
-    from blackjax.mcmc import nuts
-
-    return jax.vmap(lambda z: nuts.init(z, lambda z: target.log_density(z[None])[0][0]))(z)
-
-
-def _shape_of(state: Sampler) -> tuple[int, jnp.dtype]:
-    return state.chain.position.shape[1], state.chain.position.dtype
+        return jnp.linalg.cholesky(share * covariance + (1 - share) * _SHRUNK_TO * identity)

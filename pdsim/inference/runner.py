@@ -67,12 +67,12 @@ def run(
         report: whether to tell of progress; a caller with many runs tells of its own.
 
     Raises:
-        PdsimError: the budget does not pay for one iteration; ``require`` without a usable
+        PdsimError: the budget does not pay for a first result; ``require`` without a usable
             checkpoint; every particle diverged; or draws at the end that are not finite.
     """
     total = estimator.particle_count * estimator.iteration_count
     cost = estimator.cost(problem)
-    _check_affordable(estimator, cost, total)
+    _check_affordable(estimator, estimator.least_budget(problem), total)
     state = estimator.init(problem, seed)
     history: dict[str, np.ndarray] = {}
     course: dict[str, np.ndarray] = {}
@@ -132,7 +132,7 @@ def _check_affordable(estimator: Estimator, cost: int, total: int) -> None:
     if cost > total:
         remedy = f", or {estimator.cheaper}" if estimator.cheaper else ""
         raise PdsimError(
-            f"one iteration costs up to {cost} evaluations, and the budget has {total} "
+            f"a first result costs up to {cost} evaluations, and the budget has {total} "
             f"(particle_count {estimator.particle_count} · iteration_count "
             f"{estimator.iteration_count}); raise iteration_count to at least "
             f"{-(-cost // estimator.particle_count)}{remedy}"

@@ -1,52 +1,69 @@
 """The No-U-Turn sampler with window adaptation of each chain alone, chains side by side.
 
-Blackjax's kernel, dual averaging and mass-matrix estimate, driven step by step, so that a run can
-be stopped, saved and resumed during its warm-up as well. The chains run in lockstep: an iteration
-lasts as long as its longest tree, but only steps taken count as evaluations.
+Blackjax's dual averaging, mass-matrix estimate and schedule of windows, driven step by step, so
+that a run can be stopped, saved and resumed during its warm-up as well. An iteration is a leapfrog
+step of each chain (``tree``); each counts its own draws, and ends its warm-up by them.
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from pdsim.inference.chains import ChainState, SteppedChains, choose
-from pdsim.inference.divergence import bring_back
+from pdsim.inference import tree
+from pdsim.inference.chains import ChainState, Moves, SteppedChains
+from pdsim.inference.divergence import bring_back, keep_rows
 from pdsim.inference.estimator import Info, summarise
+from pdsim.inference.tree import Point, Tree
 from pdsim.likelihood.problem import Problem
-from pdsim.runtime.cores import over_cores
+from pdsim.runtime.cores import one_by_one, over_cores
 
 if TYPE_CHECKING:
     from blackjax.adaptation.mass_matrix import MassMatrixAdaptationState
     from blackjax.adaptation.step_size import DualAveragingAdaptationState
-    from blackjax.mcmc.hmc import HMCState
 
     from pdsim.inference.nuts import Settings
 
-# Fewer iterations than this adapt nothing that is worth having.
+# Fewer draws than this adapt nothing that is worth having.
 _LEAST_WARMUP = 20
 # How often a chain may be moved before it starts.
 _TRIES = 20
+_STEP_SIZE = 0.1
+
+
+class Adaptation(NamedTuple):
+    """What each chain adapts for itself, chains in front.
+
+    Attributes:
+        dual_averaging: of the step size.
+        mass: running estimate of the mass matrix.
+        root: Cholesky factor of the inverse mass matrix in use, (chain, dimension, dimension).
+        draws: how many the chain has.
+    """
+
+    dual_averaging: "DualAveragingAdaptationState"
+    mass: "MassMatrixAdaptationState"
+    root: jax.Array
+    draws: jax.Array
 
 
 class Sampler(NamedTuple):
-    """The chains and what they adapt; every leaf has chains in front, but the iteration.
+    """The chains; every leaf has chains in front.
 
     Attributes:
-        chain: positions, log densities, gradients.
-        dual_averaging: step size.
-        mass: mass matrix and its running estimate.
-        inverse_mass: what is in use.
-        iteration: how many were done.
+        draw: where each is.
+        trees: from there to the next.
+        moved: whether the chain got there in the last iteration.
+        warm: whether that draw is of the warm-up.
+        adaptation: of each.
     """
 
-    chain: "HMCState"
-    dual_averaging: "DualAveragingAdaptationState"
-    mass: "MassMatrixAdaptationState"
-    inverse_mass: jax.Array
-    iteration: jax.Array
+    draw: Point
+    trees: Tree
+    moved: jax.Array
+    warm: jax.Array
+    adaptation: Adaptation
 
 
 @dataclass(frozen=True)
@@ -57,13 +74,12 @@ class SeparateNuts(SteppedChains):
     uses_gradients: ClassVar[bool] = True
     cheaper: ClassVar[str] = "lower chain_count or doublings"
 
-    def cost(self, problem: Problem) -> int:
-        # The steps of a full tree, and one more evaluation for the report.
+    def least_budget(self, problem: Problem) -> int:
         return self.walkers(problem) * 2**self.settings.doublings
 
-    def discarded(self, problem: Problem) -> int:
-        """Iterations that adapt: a share of those the budget allows if every tree is full."""
-        affordable = self.particle_count * self.iteration_count // self.cost(problem)
+    def warmup(self, problem: Problem) -> int:
+        """Draws of a chain that adapt: a share of those affordable if every tree is full."""
+        affordable = self.particle_count * self.iteration_count // self.least_budget(problem)
         return max(int(self.settings.warmup * affordable), _LEAST_WARMUP)
 
     def _adaptations(self):
@@ -75,85 +91,91 @@ class SeparateNuts(SteppedChains):
             dual_averaging_adaptation(self.settings.target_acceptance),
         )
 
-    def _log_density(self, problem: Problem):
-        target = self.target(problem)
-
-        def log_density(z):
-            return target.log_density(z[None])[0][0]
-
-        return log_density
+    def _planted(self, keys: jax.Array, draw: Point, step_size: jax.Array) -> Tree:
+        return jax.vmap(tree.plant, (0, 0, 0, None))(keys, draw, step_size, self.settings.doublings)
 
     def init(self, problem: Problem, seed: int) -> ChainState:
-        from blackjax.mcmc import nuts
-
         target = self.target(problem)
         start = target.starts(self.settings.chain_count, seed)
         z = jnp.asarray(start, problem.start_shooting().dtype)
-        (mass_init, _, _), (dual_init, _, _) = self._adaptations()
-        every = jnp.ones(len(z), z.dtype)
-        mass = jax.vmap(lambda _: mass_init(target.dimension))(every)
-        begin = jax.jit(jax.vmap(lambda z: nuts.init(z, self._log_density(problem))))
-        chain = begin(z)
+        draw = tree.evaluated(target, z)
         for _ in range(_TRIES):
-            finite = jnp.isfinite(chain.logdensity)
+            finite = jnp.isfinite(draw.value)
             if finite.all() or not finite.any():
                 break
             # No move is ever accepted from where the density is 0.
             z = bring_back(z, finite)
-            chain = begin(z)
-        sampler = Sampler(
-            chain,
-            jax.vmap(dual_init)(0.1 * every),
-            mass,
-            mass.inverse_mass_matrix,
-            jnp.array(0),
+            draw = tree.evaluated(target, z)
+        (mass_init, _, _), (dual_init, _, _) = self._adaptations()
+        chains, dimension = z.shape
+        step_size = jnp.full(chains, _STEP_SIZE, z.dtype)
+        identity = jnp.eye(dimension, dtype=z.dtype)
+        adaptation = Adaptation(
+            jax.vmap(dual_init)(step_size),
+            jax.vmap(lambda _: mass_init(dimension))(step_size),
+            jnp.broadcast_to(identity, (chains, dimension, dimension)),
+            jnp.zeros(chains, int),
         )
+        keys = jax.random.split(jax.random.key(seed), chains)
+        nobody = jnp.zeros(chains, bool)
+        trees = self._planted(keys, draw, step_size)
+        sampler = Sampler(draw, trees, nobody, ~nobody, adaptation)
         return ChainState(sampler, self.trace(problem, z))
 
-    def recorded(self, state: Sampler) -> jax.Array:
-        return state.chain.position
+    def recorded(self, state: Sampler) -> Moves:
+        return Moves(state.draw.z, ~state.warm, state.moved)
 
     def step(self, key: jax.Array, problem: Problem, state: Sampler) -> tuple[Sampler, Info]:
-        from blackjax.adaptation.window_adaptation import build_schedule
-        from blackjax.mcmc import nuts
-
-        (_, mass_update, mass_final), (dual_init, dual_update, dual_final) = self._adaptations()
-        warmup = self.discarded(problem)
-        schedule = build_schedule(warmup)
-        kernel = nuts.build_kernel()
-        adapting = state.iteration < warmup
-        stage, window_ends = schedule[jnp.minimum(state.iteration, warmup - 1)]
-
-        def advance(log_density, when, key, chain, dual, mass, inverse_mass):
-            adapting, stage, window_ends = when
-            step_size = jnp.exp(jnp.where(adapting, dual.log_step_size, dual.log_step_size_avg))
-            chain, info = kernel(
-                key, chain, log_density, step_size, inverse_mass, self.settings.doublings
-            )
-            rate = jnp.nan_to_num(info.acceptance_rate)
-            dual_next = dual_update(dual, rate)
-            mass_next = choose(stage == 1, mass_update(mass, chain.position), mass)
-            ended = mass_final(mass_next)
-            new = (dual_next, mass_next, inverse_mass)
-            at_end = (dual_init(dual_final(dual_next)), ended, ended.inverse_mass_matrix)
-            new = choose(adapting, choose(window_ends, at_end, new), (dual, mass, inverse_mass))
-            return chain, *new, info, step_size
+        chains = self.settings.chain_count
 
         @over_cores
-        def advance_all(problem, when, rows):
-            return jax.vmap(partial(advance, self._log_density(problem), when))(*rows)
+        def advance(problem, rows):
+            keys, state = rows
+            pairs = jax.vmap(jax.random.split)(keys)
+            for_leaf, for_tree = pairs[:, 0], pairs[:, 1]
+            root = state.adaptation.root
+            grown, ended = tree.grow(for_leaf, state.trees, root, self.target(problem))
+            draw = keep_rows(ended, grown.proposal, state.draw)
+            warm = state.adaptation.draws < self.warmup(problem)
+            adaptation = self._adapted(problem, state.adaptation, draw, grown.rate, ended)
+            dual = adaptation.dual_averaging
+            adapting = adaptation.draws < self.warmup(problem)
+            step_size = jnp.exp(jnp.where(adapting, dual.log_step_size, dual.log_step_size_avg))
+            trees = keep_rows(ended, self._planted(for_tree, draw, step_size), grown)
+            accepted = grown.acceptance - state.trees.acceptance
+            return Sampler(draw, trees, ended, warm, adaptation), step_size, accepted
 
-        keys = jax.random.split(key, self.settings.chain_count)
-        rows = (keys, state.chain, state.dual_averaging, state.mass, state.inverse_mass)
-        chain, dual, mass, inverse_mass, info, step_size = advance_all(
-            problem, (adapting, stage, window_ends), rows
-        )
-        _, evaluation = self.target(problem).log_density(chain.position)
+        new, step_size, accepted = advance(problem, (jax.random.split(key, chains), state))
         report = summarise(
-            jnp.isfinite(chain.logdensity),
-            *evaluation,
-            evaluations=info.num_integration_steps.sum() + self.settings.chain_count,
+            jnp.isfinite(new.draw.value),
+            *new.draw.seen,
+            evaluations=chains,
             step_size=jnp.median(step_size),
-            acceptance=info.acceptance_rate.mean(),
+            acceptance=accepted.mean(),
         )
-        return Sampler(chain, dual, mass, inverse_mass, state.iteration + 1), report
+        return new, report
+
+    def _adapted(self, problem: Problem, old: Adaptation, draw: Point, rates, ended) -> Adaptation:
+        """Behind the trees that have ended, as long as their chains' warm-up goes on."""
+        from blackjax.adaptation.window_adaptation import build_schedule
+
+        (_, mass_update, mass_final), (dual_init, dual_update, dual_final) = self._adaptations()
+        warmup = self.warmup(problem)
+        stage, window_ends = build_schedule(warmup)[jnp.minimum(old.draws, warmup - 1)].T
+        learns = ended & (old.draws < warmup)
+        dual = jax.vmap(dual_update)(old.dual_averaging, rates)
+        mass = keep_rows(stage == 1, jax.vmap(mass_update)(old.mass, draw.z), old.mass)
+        full = learns & window_ends.astype(bool)
+        final = jax.vmap(mass_final)(mass)
+        root = jax.lax.cond(full.any(), self._roots, lambda _: old.root, final.inverse_mass_matrix)
+        restarted = Adaptation(
+            jax.vmap(dual_init)(jax.vmap(dual_final)(dual)), final, root, old.draws
+        )
+        new = keep_rows(full, restarted, Adaptation(dual, mass, old.root, old.draws))
+        return keep_rows(learns, new, old)._replace(draws=old.draws + ended)
+
+    def _roots(self, inverse_mass: jax.Array) -> jax.Array:
+        """Cholesky factors, (chain, dimension, dimension)."""
+        if self.settings.dense_mass:
+            return one_by_one(jnp.linalg.cholesky)(inverse_mass)
+        return jax.vmap(jnp.diag)(jnp.sqrt(inverse_mass))

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 from pydantic import Field
 
 from pdsim.config.section import Count, Positive
-from pdsim.inference.chains import ChainSettings, ChainState, SteppedChains
+from pdsim.inference.chains import ChainSettings, ChainState, Moves, SteppedChains
 from pdsim.inference.divergence import LastFinite, all_finite, bring_back, keep_rows
 from pdsim.inference.estimator import Info, summarise
 from pdsim.inference.particles import decayed
@@ -83,8 +83,8 @@ class Sgld(SteppedChains):
             self.trace(problem, z),
         )
 
-    def recorded(self, state: Walk) -> jax.Array:
-        return state.z
+    def recorded(self, state: Walk) -> Moves:
+        return Moves(state.z, jnp.array(True))
 
     def step(self, key: jax.Array, problem: Problem, state: Walk) -> tuple[Walk, Info]:
         from blackjax.sgmcmc import sgld

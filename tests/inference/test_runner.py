@@ -116,9 +116,9 @@ def test_a_budget_below_one_iteration_is_refused(method, settings, budget, messa
 
 
 @pytest.mark.parametrize("method", cases(ESTIMATORS))
-def test_the_smallest_budget_pays_for_one_iteration(method):
+def test_the_smallest_budget_pays_for_a_first_result(method):
     """The cost that an estimator tells is the one that it has."""
-    cost = estimator(method).cost(PROBLEM)
+    cost = estimator(method).least_budget(PROBLEM)
     e = estimator(method, iterations=-(-cost // 20))
     result = run(e, PROBLEM, seed=0, chunk_size=10)
     assert result.history["evaluations"].sum() <= 20 * e.iteration_count
