@@ -17,7 +17,7 @@ import sys
 
 from fits import load, write
 from process_noise import fitted
-from training_recordings import COVERAGE, SETS, finished, trial
+from training_recordings import COVERAGE, SETS, finished, setting, trial
 from windows import SETTINGS
 
 # Sets of recordings that are simulated of each motion.
@@ -38,6 +38,7 @@ def worlds(motion, name):
     from pdsim.systems.simulator import build_simulator
 
     experiment, path = load(name)
+    experiment = setting(experiment)
     data = read_dataset(path)
     generator = Generator(
         simulator=build_simulator(experiment.simulator),
@@ -47,7 +48,7 @@ def worlds(motion, name):
         smoothing=experiment.recording.smoothing.build(),
         precision="float64",
     )
-    truth = np.asarray(fitted(name)[1])
+    truth = np.asarray(fitted(name, setting)[1])
     spread = experiment.prediction.noise_spread
     for number in range(WORLDS[motion]):
         random = np.random.default_rng(number)
@@ -92,7 +93,7 @@ def main():
             for trained in SETS[motion]["one"]:
                 label = f"{motion}, set {number}, trained on {trained[0]}"
                 if label not in every:
-                    every[label] = trial(name, METHOD, trained, data)
+                    every[label] = trial(name, METHOD, trained, data, change=setting)
                     write(EVERY, every)
                 trials.append(every[label])
                 sets.append(number)

@@ -16,6 +16,19 @@ def load(name):
     return load_experiment(f"config/experiments/{name}.yaml"), path
 
 
+def viscous(experiment):
+    """The experiment with viscous friction alone, where it has dry friction."""
+    told = experiment.model_dump(mode="json", exclude_unset=True)
+    simulator = told["simulator"]
+    if not simulator.get("options", {}).pop("dry_friction", False):
+        return experiment
+    del simulator["options"]["friction_velocity"]
+    for entries in (simulator["parameters"], simulator["single"]["parameters"]):
+        for joint in (1, 2):
+            del entries[f"dry_friction_{joint}"]
+    return type(experiment).model_validate(told)
+
+
 def fit(name, experiment, trajectories, run):
     """Infer, predict and simulate with seed 0: all metrics, the log likelihood and log noise.
 

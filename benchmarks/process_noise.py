@@ -17,8 +17,12 @@ LAGS = (1, 2, 4, 8, 15, 20, 26)
 STARTS = 2
 
 
-def fitted(name):
-    """Return the problem of all recordings at once and its optimum, unit coordinates."""
+def fitted(name, change=lambda experiment: experiment):
+    """Return the problem of all recordings at once and its optimum, unit coordinates.
+
+    Args:
+        change: makes another experiment of the one that is named.
+    """
     import jax.numpy as jnp
     import numpy as np
 
@@ -30,6 +34,7 @@ def fitted(name):
     from pdsim.systems.simulator import build_simulator
 
     experiment, path = load(name)
+    experiment = change(experiment)
     data = read_dataset(path)
     data = data.assign_coords(split=("trajectory", np.full(data.sizes["trajectory"], "train")))
     simulator = build_simulator(experiment.simulator)

@@ -27,8 +27,8 @@ ESTIMATORS = (*(name for name in NAMES["inference"] if name not in POINTS), *VAR
 CONVERGING = ("least_squares",)
 
 
-def cases(names, slow=("nuts_separate",)):
-    """Names as cases of a test; NUTS compiles for long, and some of it waits for the slow tier."""
+def cases(names, slow):
+    """Names as cases of a test, some of which wait for the slow tier."""
     return [in_slow_tier(n) if n in slow else n for n in names]
 
 

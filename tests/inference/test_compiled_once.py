@@ -4,7 +4,7 @@ import jax
 import jax.monitoring
 import numpy as np
 import pytest
-from inference.targets import ESTIMATORS, build, cases, gaussian
+from inference.targets import ESTIMATORS, build, gaussian
 
 from pdsim.inference.runner import run
 from pdsim.inference.target import Target
@@ -13,11 +13,9 @@ COVARIANCE = np.array([[4e-3, 1e-3], [1e-3, 2e-3]])
 
 
 STEPPED = ("nuts", "nuts_separate", "crank_nicolson", "sgld")
-# Separate chains warm up in a program that is made anew for each run.
-ONCE = [name for name in ESTIMATORS if name != "nuts_separate"]
 
 
-@pytest.mark.parametrize("name", cases(ONCE, slow=("nuts",)))
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_second_problem_compiles_nothing(name):
     """Data are arguments of a program and no constants in it."""
     estimator = build(name, particles=24, iterations=200)
@@ -53,7 +51,7 @@ def counting(calls, function):
     return counted
 
 
-@pytest.mark.parametrize("name", cases(STEPPED, slow=("nuts", "nuts_separate")))
+@pytest.mark.parametrize("name", STEPPED)
 def test_a_step_is_traced_once(name, monkeypatch):
     """Neither for its shapes apart nor for the types of the second chunk."""
     # A budget that no other test has, whose programs would be there already.

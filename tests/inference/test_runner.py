@@ -16,7 +16,7 @@ PROBLEM = gaussian([0.5, 0.4], np.diag([0.1**2, 0.05**2]))
 SMALL = {"nuts": {"chain_count": 10, "doublings": 4}, "sgld": {"chain_count": 10}}
 SMALL["nuts_separate"] = SMALL["nuts"]
 # Those that compile for longest.
-LONG = ("nuts", "nuts_separate", "cem", "csvgd_particles", "csvgd_gradient")
+LONG = ("cem", "csvgd_particles", "csvgd_gradient")
 
 
 def estimator(method="csvgd", iterations=60, particles=20):
@@ -115,7 +115,7 @@ def test_a_budget_below_one_iteration_is_refused(method, settings, budget, messa
         run(e, PROBLEM, seed=0, chunk_size=10)
 
 
-@pytest.mark.parametrize("method", cases(ESTIMATORS))
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_the_smallest_budget_pays_for_a_first_result(method):
     """The cost that an estimator tells is the one that it has."""
     cost = estimator(method).least_budget(PROBLEM)
@@ -194,7 +194,7 @@ def test_diverging_particles_do_not_poison_the_others(cliff, method):
     assert x[:, 0].mean() == pytest.approx(0.494, abs=0.04)
 
 
-@pytest.mark.parametrize("method", cases(ESTIMATORS))
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_a_run_in_which_everything_diverges_says_so(method):
     """It ends with an error and not with a posterior."""
     hopeless = gaussian([np.nan, 0.5], np.diag([0.1**2, 0.1**2]))
@@ -202,7 +202,7 @@ def test_a_run_in_which_everything_diverges_says_so(method):
         run(estimator(method), hopeless, seed=0, chunk_size=20)
 
 
-@pytest.mark.parametrize("method", cases(m for m in ESTIMATORS if m not in CONVERGING))
+@pytest.mark.parametrize("method", [m for m in ESTIMATORS if m not in CONVERGING])
 def test_a_time_limit_ends_a_run_with_what_it_has(method, caplog):
     """And says that it did."""
     e = estimator(method, iterations=10**6)
