@@ -50,13 +50,17 @@ def test_the_documents_have_the_tables_that_their_files_give(root):
 
 def test_every_mark_has_a_table_and_every_file_is_used(root):
     known = documents.read_documents(root)
+    texts = {path: path.read_text() for path in (root / "README.md", *(root / "docs").glob("*.md"))}
     marks = [
         (path.relative_to(root).as_posix(), name)
-        for path in (root / "README.md", *(root / "docs").glob("*.md"))
-        for name in re.findall("<!-- table: (.*) -->", path.read_text())
+        for path, text in texts.items()
+        for name in re.findall("<!-- table: (.*) -->", text)
     ]
     assert sorted(marks) == sorted((table.document, table.name) for table in known.tables)
     used = {part.csv for table in known.tables for part in table.parts}
+    used |= {
+        name for text in texts.values() for name in re.findall(r"\(results/(.*?\.csv)\)", text)
+    }
     assert used == {path.name for path in (root / TABLES).parent.glob("*.csv")}
 
 
