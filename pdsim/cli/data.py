@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pdsim.config.experiment import AnyExperiment, ExperimentConfig
 from pdsim.config.slices import slice_of
+from pdsim.runtime.errors import PdsimError
 
 
 def raw_folder(experiment: ExperimentConfig) -> str:
@@ -25,10 +26,19 @@ def read_raw(experiment: ExperimentConfig, raw: str | None, output: str) -> None
     Args:
         raw: their folder; None: where they are expected.
         output: path of the trajectories file.
+
+    Raises:
+        PdsimError: a run of a source that makes its own was not made there.
     """
     from pdsim.stages.preprocess import preprocess
 
     files = experiment.source.files(experiment.recording, raw or raw_folder(experiment))
+    missing = [path for path in files.values() if not Path(path).exists()]
+    if missing and hasattr(experiment.source, "make"):
+        raise PdsimError(
+            f"{missing[0]}: no such file; make the runs with pdsim record, and name their folder "
+            "as --raw"
+        )
     prediction = experiment.prediction
     prefix = None if prediction is None else prediction.prefix
     preprocess(slice_of("preprocess", experiment), raw=files, output=output, prefix=prefix)

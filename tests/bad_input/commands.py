@@ -61,5 +61,6 @@ CASES = [
     line("doctor", "--results", told=["--results: expected one argument"]),
     line("model", told=["usage: pdsim model", "file"]),
     line("preflight", "none.yaml", told=["none.yaml: cannot be read"]),
+    line("preprocess", "{demo}", "--output", "t.nc", told=["0.csv: no such file; make the runs with pdsim record, and name their folder as --raw"]),
     line("preflight", "{demo}", "--seed", "1", told=["unrecognized arguments: --seed"]),
 ]
