@@ -15,9 +15,9 @@ which was copied to ``docs/results``. Every trial is in ``coverage_of_the_model_
 
 import sys
 
-from fits import load, write
+from fits import finished, load, write
 from process_noise import fitted
-from training_recordings import COVERAGE, SETS, finished, setting, trial
+from training_recordings import COVERAGE, SETS, setting, trial
 from windows import SETTINGS
 
 # Sets of recordings that are simulated of each motion.

@@ -11,8 +11,8 @@ copied to ``docs/results``.
 
 import sys
 
-from fits import viscous, write
-from training_recordings import COVERAGE, SETS, finished, trial
+from fits import finished, viscous, write
+from training_recordings import COVERAGE, SETS, trial
 from windows import SETTINGS
 
 METHOD = "csvgd"

@@ -82,6 +82,14 @@ def fit(name, experiment, trajectories, run):
     return values | {"log_likelihood": float(likely)} | told
 
 
+def finished(name):
+    """Rows of a table that an earlier call wrote before it was cut off, label → values."""
+    import pandas as pd
+
+    path = Path(f"results/benchmarks/{name}.csv")
+    return pd.read_csv(path, index_col="run").to_dict("index") if path.exists() else {}
+
+
 def write(name, rows):
     """Write rows, label → values, and print them."""
     path = Path(f"results/benchmarks/{name}.csv")

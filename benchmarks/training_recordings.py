@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fits import fit, load, viscous, write
+from fits import finished, fit, load, viscous, write
 from windows import SETTINGS
 
 _PENDULUM = {
@@ -84,14 +84,6 @@ def trial(name, method, trained, data=None, change=lambda experiment: experiment
     return {key: scores.get(key, np.nan) for key in SCORES}
 
 
-def finished(table="training_recordings_all"):
-    """Trials of an earlier call that was cut off, label → scores."""
-    import pandas as pd
-
-    path = Path(f"results/benchmarks/{table}.csv")
-    return pd.read_csv(path, index_col="run").to_dict("index") if path.exists() else {}
-
-
 def summary(trials):
     """Means over trials, with a standard error: trials share held-out recordings, so a guide."""
     import pandas as pd
@@ -126,7 +118,7 @@ def main():
     from pdsim.runtime import device
 
     device.configure()
-    every, rows, begin = finished(), {}, "".join(sys.argv[1:])
+    every, rows, begin = finished("training_recordings_all"), {}, "".join(sys.argv[1:])
     for row, name, method, sets in groups():
         if not row.startswith(begin):
             continue

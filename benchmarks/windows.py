@@ -1,12 +1,15 @@
 """How long may a window be at whose end process noise acts? Fits with several lengths.
 
-    python benchmarks/windows.py   # a quarter of an hour
+    python benchmarks/windows.py        # half an hour; goes on where it was cut
+    python benchmarks/windows.py fast   # the rows that begin so
 
 Reads ``results/<experiment>/trajectories.nc``, which ``snakemake`` writes if asked, and writes
 ``results/benchmarks/windows.csv``, which was copied to ``docs/results``.
 """
 
-from fits import fit, load, write
+import sys
+
+from fits import finished, fit, load, write
 
 SETTINGS = {
     "slow": "trusted_calibrated",
@@ -30,29 +33,23 @@ SCORES = (
 )
 
 
-def windows(name):
-    """Fits with windows of several lengths: likelihoods, and scores of predictions."""
-    experiment, path = load(name)
-    found = {}
-    for count in COUNTS[name]:
-        likelihood = experiment.likelihood.model_copy(update={"window_count": count})
-        changed = experiment.model_copy(update={"likelihood": likelihood})
-        scores = fit(name, changed, path, "least_squares_marginal")
-        found[count] = {key: scores[key] for key in SCORES}
-    return found
-
-
 def main():
     """Make the table."""
     from pdsim.runtime import device
 
     device.configure()
-    rows = {
-        f"{motion}, {count} windows": scores
-        for motion, name in SETTINGS.items()
-        for count, scores in windows(name).items()
-    }
-    write("windows", rows)
+    rows, begin = finished("windows"), "".join(sys.argv[1:])
+    for motion, name in SETTINGS.items():
+        experiment, path = load(name)
+        for count in COUNTS[name]:
+            label = f"{motion}, {count} windows"
+            if label in rows or not label.startswith(begin):
+                continue
+            likelihood = experiment.likelihood.model_copy(update={"window_count": count})
+            changed = experiment.model_copy(update={"likelihood": likelihood})
+            scores = fit(name, changed, path, "least_squares_marginal")
+            rows[label] = {key: scores[key] for key in SCORES}
+            write("windows", rows)
 
 
 if __name__ == "__main__":
