@@ -45,6 +45,9 @@ class Moves(NamedTuple):
 class Waiting(NamedTuple):
     """Draws of chains that are ahead of others; none where chains move together.
 
+    Chains are compared by the number of a draw, not by when it was made: those with short
+    trajectories would else count for more.
+
     Attributes:
         z: (row, chain, dimension), filled from the first row on.
         recorded: which belong to the chains, not to their warm-up, (row, chain).
@@ -91,7 +94,8 @@ class Trace(NamedTuple):
     Attributes:
         kept: (draw, chain, width), every stride-th of those recorded; the parameters alone if the
             draws are never taken from here.
-        last: (draw, chain, dimension), the latest positions, unthinned.
+        last: (draw, chain, dimension), the latest draws of all chains, unthinned; while there are
+            none, where they are.
         stride: draws between two that are kept.
         seen: draws recorded.
         moved: whether there was any draw, recorded or not.

@@ -22,7 +22,7 @@ from pdsim.inference.least_squares import State as FitState
 from pdsim.inference.target import covariance_in_logits
 from pdsim.likelihood.problem import Problem
 
-# Iterations of the first window of an adaptation; each further one is twice as long.
+# Draws of each chain in the first window of an adaptation; each further one is twice as long.
 FIRST_WINDOW = 25
 # A fit this many nats below the best is no start: its chain would stay where hardly anything is.
 _BELOW = 5.0

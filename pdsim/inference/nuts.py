@@ -43,7 +43,7 @@ class Settings(ChainSettings):
         gt=0,
         lt=1,
         description="share of the evaluations that adapts; where chains are separate, of the "
-        "iterations affordable with full trees (0.5)",
+        "draws affordable with full trees (0.5)",
     )
     fit: float = Field(
         0.1, ge=0, lt=1, description="largest share of the evaluations that fits the starts; pooled"

@@ -2,10 +2,10 @@
 
 Fits and starts are those of ``fitted_chains``; the mean covariance of the fits is the first mass
 matrix. The warm-up has one step size, by dual averaging of the chains' mean acceptance, and one
-mass matrix, from the draws of all chains in windows of growing length; then both are held. An
-iteration is a leapfrog step of each chain (``tree``). During the warm-up chains that have a draw
-wait until all have one, so that each counts for as much in what is adapted; afterwards none waits,
-and the steps of a longer trajectory delay nobody.
+mass matrix, from the draws of all chains in windows of growing length; in the end the step size is
+tuned alone, and then both are held. An iteration is a leapfrog step of each chain (``tree``).
+During the warm-up chains that have a draw wait until all have one, so that each counts for as much
+in what is adapted; afterwards only those wait that are far ahead (``tree.LEAD``).
 
 Slopes need not be those of the density for the draws to be right: a leapfrog step with any slope
 keeps volume and can be reversed, and the density itself decides what is accepted.
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from pdsim.inference.nuts import Settings
 
 _STEP_SIZE = 0.5
+# Share of the warm-up, its last, in which the mass matrix stays and the step size is tuned to it.
+_TUNING = 0.1
 # Weight of the shrinkage of an estimated mass matrix, in draws, and what it shrinks to (Stan's).
 _SHRINKAGE, _SHRUNK_TO = 5.0, 1e-3
 
@@ -48,7 +50,8 @@ class Sampler(NamedTuple):
         draw: where each chain is, chains in front.
         trees: from there to the next.
         moved: which chains got there in the last iteration, (chain,).
-        waiting: which have ended their tree and wait for others, (chain,).
+        draws: how many each has, (chain,).
+        rates: acceptance of each chain's last tree, (chain,).
         dual_averaging: of the step size.
         moments: of the draws since the last change of the mass matrix.
         root: Cholesky factor of the inverse mass matrix in use, (dimension, dimension).
@@ -59,7 +62,8 @@ class Sampler(NamedTuple):
     draw: Point
     trees: Tree
     moved: jax.Array
-    waiting: jax.Array
+    draws: jax.Array
+    rates: jax.Array
     dual_averaging: "DualAveragingAdaptationState"
     moments: Moments
     root: jax.Array
@@ -78,11 +82,6 @@ class PooledNuts(FittedChains):
 
     def cost(self, problem: Problem) -> int:
         return max(self.walkers(problem), self.fit_cost(problem))
-
-    def least_cost(self, problem: Problem) -> int:
-        # All chains but one may wait.
-        del problem
-        return 1
 
     def least_budget(self, problem: Problem) -> int:
         return max(self.walkers(problem) * 2**self.settings.doublings, self.fit_cost(problem))
@@ -103,16 +102,16 @@ class PooledNuts(FittedChains):
         draw, inverse_mass = tree.evaluated(self.target(problem), z), about.covariance
         if not self.settings.dense_mass:
             inverse_mass = jnp.diag(jnp.diagonal(inverse_mass))
-        dual_init, _, _ = self._dual_averaging()
         count, dimension = z.shape
-        dual = dual_init(jnp.asarray(_STEP_SIZE, z.dtype))
+        dual = self._tuned_from(jnp.asarray(_STEP_SIZE, z.dtype))
         # Momenta are alike in every run; positions are not.
         keys = jax.random.split(jax.random.key(0), count)
         return Sampler(
             draw,
             self._planted(keys, draw, jnp.exp(dual.log_step_size)),
             jnp.zeros(count, bool),
-            jnp.zeros(count, bool),
+            jnp.zeros(count, int),
+            jnp.zeros(count, z.dtype),
             dual,
             Moments.none(dimension, z.dtype),
             jnp.linalg.cholesky(inverse_mass),
@@ -133,22 +132,26 @@ class PooledNuts(FittedChains):
             return tree.grow(keys, trees, root, self.target(problem))
 
         keys = jax.random.split(for_leaf, chains)
+        adapting, least = self.adapting(state), state.draws.min()
+        waiting = state.draws > least + jnp.where(adapting, 0, tree.LEAD)
         grown, ended = grow(problem, state.root, (keys, state.trees))
-        grown = keep_rows(state.waiting, state.trees, grown)
-        moved = ended & ~state.waiting
-        arrived = state.waiting | moved
+        grown = keep_rows(waiting, state.trees, grown)
+        moved = ended & ~waiting
         draw = keep_rows(moved, grown.proposal, state.draw)
-        adapting, every = self.adapting(state), arrived.all()
+        draws = state.draws + moved
+        every = adapting & (draws.min() > least)
+        evaluations = (~waiting).sum()
+        spent = state.spent + evaluations.astype(state.spent.dtype)
+        rates = jnp.where(moved, grown.rate, state.rates)
         dual, moments, root, window = choose(
-            adapting & every,
-            self._adapted(state, draw, grown.rate.mean()),
+            every,
+            self._adapted(state, draw, rates.mean(), spent),
             (state.dual_averaging, state.moments, state.root, state.window),
         )
         step_size = jnp.exp(jnp.where(adapting, dual.log_step_size, dual.log_step_size_avg))
-        following = arrived & (every | ~adapting)
+        # In the warm-up trees that wait have not begun, and do so with what was adapted meanwhile.
         planted = self._planted(jax.random.split(for_tree, chains), draw, step_size)
-        trees = keep_rows(following, planted, grown)
-        evaluations = (~state.waiting).sum()
+        trees = keep_rows(moved | every, planted, grown)
         report = summarise(
             jnp.isfinite(draw.value),
             *draw.seen,
@@ -156,30 +159,26 @@ class PooledNuts(FittedChains):
             step_size=step_size,
             acceptance=(grown.acceptance - state.trees.acceptance).sum() / evaluations,
         )
-        new = Sampler(
-            draw,
-            trees,
-            moved,
-            arrived & ~following,
-            dual,
-            moments,
-            root,
-            window,
-            state.spent + evaluations.astype(state.spent.dtype),
-        )
+        new = Sampler(draw, trees, moved, draws, rates, dual, moments, root, window, spent)
         return new, report
 
-    def _adapted(self, state: Sampler, draw: Point, rate: jax.Array):
+    def _adapted(self, state: Sampler, draw: Point, rate: jax.Array, spent: jax.Array):
         """Step size, moments, root and window behind draws of all chains."""
-        dual_init, dual_update, dual_final = self._dual_averaging()
+        _, dual_update, dual_final = self._dual_averaging()
         dual = dual_update(state.dual_averaging, rate)
         moments = state.moments.extended(draw.z)
-        full = moments.total >= state.window
+        budget = self.settings.warmup * self.particle_count * self.iteration_count
+        full = (moments.total >= state.window) & (spent < (1 - _TUNING) * budget)
         root = jax.lax.cond(full, self._root, lambda _: state.root, moments)
         nothing = Moments.none(draw.z.shape[1], draw.z.dtype)
-        changed = (dual_init(dual_final(dual)), nothing, 2 * state.window)
+        changed = (self._tuned_from(dual_final(dual)), nothing, 2 * state.window)
         dual, moments, window = choose(full, changed, (dual, moments, state.window))
         return dual, moments, root, window
+
+    def _tuned_from(self, step_size: jax.Array) -> "DualAveragingAdaptationState":
+        """A new average; its own start is 1, which would be held, were there no update."""
+        dual_init, _, _ = self._dual_averaging()
+        return dual_init(step_size)._replace(log_step_size_avg=jnp.log(step_size))
 
     def _root(self, moments: Moments) -> jax.Array:
         """Of the draws' covariance, shrunk towards a small multiple of the unit matrix."""

@@ -2,7 +2,8 @@
 
 Blackjax's dual averaging, mass-matrix estimate and schedule of windows, driven step by step, so
 that a run can be stopped, saved and resumed during its warm-up as well. An iteration is a leapfrog
-step of each chain (``tree``); each counts its own draws, and ends its warm-up by them.
+step of each chain (``tree``) but of those that are far ahead; each counts its own draws, and ends
+its warm-up by them.
 """
 
 from dataclasses import dataclass
@@ -126,15 +127,17 @@ class SeparateNuts(SteppedChains):
         return Moves(state.draw.z, ~state.warm, state.moved)
 
     def step(self, key: jax.Array, problem: Problem, state: Sampler) -> tuple[Sampler, Info]:
-        chains = self.settings.chain_count
+        chains, draws = self.settings.chain_count, state.adaptation.draws
+        waiting = draws > draws.min() + tree.LEAD
 
         @over_cores
         def advance(problem, rows):
-            keys, state = rows
+            keys, waiting, state = rows
             pairs = jax.vmap(jax.random.split)(keys)
             for_leaf, for_tree = pairs[:, 0], pairs[:, 1]
             root = state.adaptation.root
             grown, ended = tree.grow(for_leaf, state.trees, root, self.target(problem))
+            grown, ended = keep_rows(waiting, state.trees, grown), ended & ~waiting
             draw = keep_rows(ended, grown.proposal, state.draw)
             warm = state.adaptation.draws < self.warmup(problem)
             adaptation = self._adapted(problem, state.adaptation, draw, grown.rate, ended)
@@ -145,13 +148,14 @@ class SeparateNuts(SteppedChains):
             accepted = grown.acceptance - state.trees.acceptance
             return Sampler(draw, trees, ended, warm, adaptation), step_size, accepted
 
-        new, step_size, accepted = advance(problem, (jax.random.split(key, chains), state))
+        new, step_size, accepted = advance(problem, (jax.random.split(key, chains), waiting, state))
+        evaluations = (~waiting).sum()
         report = summarise(
             jnp.isfinite(new.draw.value),
             *new.draw.seen,
-            evaluations=chains,
+            evaluations=evaluations,
             step_size=jnp.median(step_size),
-            acceptance=accepted.mean(),
+            acceptance=accepted.sum() / evaluations,
         )
         return new, report
 

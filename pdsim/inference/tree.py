@@ -6,6 +6,9 @@ are all asked for one step at a time, so none waits for another whose trajectory
 has its draw begins the next tree. Whether a branch turns round inside is checked while it grows,
 against the leaves that begin its parts (Phan, Pradhan and Jankowiak, 2019).
 
+A chain that is more than ``LEAD`` draws ahead of the slowest waits: draws are compared row by row,
+and what one has beyond the others' would be lost. Chains of one kind hardly come so far apart.
+
 Momenta p are those of coordinates y in which the mass matrix is one, z = z₀ + L y with L Lᵀ its
 inverse, so that energy and turning are dot products:
 
@@ -22,6 +25,8 @@ from pdsim.inference.target import Evaluation, Target
 
 # A leaf whose energy is this far above the start's ends the tree (Stan's).
 _DIVERGING = 1000.0
+# Draws that a chain may be ahead of the slowest.
+LEAD = 50
 
 
 class Point(NamedTuple):
