@@ -7,7 +7,7 @@ has its draw begins the next tree. Whether a branch turns round inside is checke
 against the leaves that begin its parts (Phan, Pradhan and Jankowiak, 2019).
 
 A chain that is more than ``LEAD`` draws ahead of the slowest waits: draws are compared row by row,
-and what one has beyond the others' would be lost. Chains of one kind hardly come so far apart.
+and what one has beyond the others' is lost in the end.
 
 Momenta p are those of coordinates y in which the mass matrix is one, z = z₀ + L y with L Lᵀ its
 inverse, so that energy and turning are dot products:
