@@ -6,7 +6,8 @@
 One fit of all recordings of a motion gives parameters and noise. With these the model itself makes
 all recordings anew: starts, process noise (its size another one in each recording, as predictions
 take it to be) and sensor noise. `csvgd` then learns from one of them and predicts the others, as it
-does with the real ones. Nothing is wrong with the model here, so what its coverage does is what
+does with the real ones. Friction and the spread of process noise are those of
+``training_recordings.py``. Nothing is wrong with the model here, so what its coverage does is what
 coverage does: how far it scatters from one recording of training to the next, in the whole horizon
 and in its thirds. Reads ``results/<experiment>/trajectories.nc`` and, for the real trials,
 ``docs/results/training_recordings.csv``; writes ``results/benchmarks/coverage_of_the_model.csv``,

@@ -17,7 +17,7 @@ def load(name):
 
 
 def viscous(experiment):
-    """The experiment with viscous friction alone, where it has dry friction."""
+    """The experiment without the pendulum's dry friction, where it has one without motors."""
     told = experiment.model_dump(mode="json", exclude_unset=True)
     simulator = told["simulator"]
     if not simulator.get("options", {}).pop("dry_friction", False):

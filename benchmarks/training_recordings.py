@@ -6,13 +6,13 @@
 All held-out recordings of one fit are predicted with the same posterior of the parameters, so their
 errors depend on one another: whether 0.9 of them are covered is one trial, not twenty. Here the
 trial is repeated on other recordings of the same motion with `csvgd` and `least_squares`, with one
-recording of training and with several at once; `nuts` makes two of the trials with three. Friction
-is viscous, and the spread of process noise over recordings the default: as in the experiments when
-the table was made, before they had dry friction and three recordings (``dry_friction.py``). The
-pendubot's recordings are seconds of four logs: the first of each is trained on, and nothing of its
-log is held out. Reads ``results/<experiment>/trajectories.nc`` and writes
-``results/benchmarks/training_recordings.csv``, which was copied to ``docs/results``; every trial is
-in ``training_recordings_all.csv`` beside it.
+recording of training and with several at once; `nuts` makes two of the trials with three. The
+pendulum's friction is viscous, and the spread of process noise over recordings the default: as in
+the experiments when the table was made, before they had dry friction and three recordings
+(``dry_friction.py``). The pendubot's recordings are seconds of four logs: the first of each is
+trained on, and nothing of its log is held out. Reads ``results/<experiment>/trajectories.nc`` and
+writes ``results/benchmarks/training_recordings.csv``, which was copied to ``docs/results``; every
+trial is in ``training_recordings_all.csv`` beside it.
 """
 
 import sys

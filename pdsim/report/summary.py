@@ -47,7 +47,6 @@ def summary(experiment: ExperimentConfig, folder: Path, budget: str) -> list[str
         read_metrics(str(folder / "metrics.csv")),
         experiment.unit(),
         reference=experiment.reference,
-        reference_seed=experiment.seeds[0],
         agreeing=agreeing_starts(roots),
     )
     order = ranked(lines, experiment.reference)

@@ -71,7 +71,6 @@ def trust_lines(
     unit: str,
     *,
     reference: str | None = None,
-    reference_seed: int = 0,
     agreeing: Mapping[str, Sequence[float]] | None = None,
 ) -> list[TrustLine]:
     """Say of each run with marginal shooting or predictions from a prefix how far to trust it.
@@ -80,13 +79,8 @@ def trust_lines(
         metrics: long table, see ``pdsim.metrics.long_format``.
         unit: of errors in position channels.
         reference: name of the run that distances are taken to.
-        reference_seed: whose draws these are; its distance to itself says nothing.
         agreeing: run → share of starts of least squares that agree, one a seed.
     """
-    if reference is not None:
-        own = (metrics["run"] == reference) & (metrics["seed"] == reference_seed)
-        own &= metrics["metric"] == DISTANCE
-        metrics = metrics.assign(value=metrics["value"].mask(own))
     runs = medians(metrics, _KEYS)
     fits = [i for i in runs if i.method == "least_squares"]
     # One that sees what the runs here see comes first.

@@ -1,5 +1,7 @@
 """Stage ``evaluate``: every metric of one posterior, in long format."""
 
+from pathlib import Path
+
 import numpy as np
 
 from pdsim.config.slices import Evaluate
@@ -32,10 +34,13 @@ def evaluate(
 
     Args:
         experiment: its name, a column of the table.
-        reference: posterior file to compare the draws with, if any.
+        reference: posterior file to compare the draws with, if any. To itself a posterior has no
+            distance, and no metric of one.
         prediction: file of stage ``predict``, where recordings are predicted from a prefix.
     """
     device.configure(options.precision)
+    if reference is not None and Path(reference).resolve() == Path(posterior).resolve():
+        reference = None
     system, space, _ = build_simulator(options.simulator)
     data, rolled = load_trajectories(trajectories, system), read_dataset(rollouts)
     evidence = Evidence(

@@ -83,7 +83,6 @@ def write_report(
         table,
         unit,
         reference=options.reference,
-        reference_seed=options.seeds[0],
         agreeing=agreeing_starts(roots),
     )
     before = read_preflight(preflight)

@@ -27,7 +27,11 @@ def carried_through(root, folder):
     values = yaml.safe_load((root / "config/experiments/demo.yaml").read_text())
     values["recording"]["test"] = values["recording"]["test"][:4]
     runs = {f"{run['method']}_{run['shooting']}": run for run in values["runs"]}
-    runs[REFERENCE] = {"method": "nuts", "shooting": "single", "settings": {"doublings": 3}}
+    runs[REFERENCE] = {
+        "method": "nuts",
+        "shooting": "single",
+        "settings": {"doublings": 3, "warmup": 0.8},
+    }
     values["runs"], values["reference"] = [runs[name] for name in RUNS], REFERENCE
     del values["detailed"]
     values["bayessim"] = BAYESSIM
