@@ -4,20 +4,21 @@
     python benchmarks/dry_friction.py fast   # the rows that begin so
 
 `csvgd` learns from three recordings of a motion at a time and predicts all others, with the dry
-friction of the `trusted` experiments and with viscous friction alone. Reads
+friction of the `trusted` experiments and with viscous friction alone, both with the default spread
+of process noise over recordings. Reads
 ``results/<experiment>/trajectories.nc``; writes ``results/benchmarks/dry_friction.csv``, which was
 copied to ``docs/results``.
 """
 
 import sys
 
-from fits import finished, viscous, write
-from training_recordings import COVERAGE, SETS, trial
+from fits import finished, write
+from training_recordings import COVERAGE, SETS, default_spread, setting, trial
 from windows import SETTINGS
 
 METHOD = "csvgd"
 SCORES = ("prefix_rmse_median", "prefix_crps", *COVERAGE, "pareto_k")
-FRICTION = {"viscous": viscous, "dry too": lambda experiment: experiment}
+FRICTION = {"viscous": setting, "dry too": default_spread}
 
 
 def main():

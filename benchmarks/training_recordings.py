@@ -55,10 +55,15 @@ SCORES = (
 )
 
 
+def default_spread(experiment):
+    """The experiment with the default spread of process noise over recordings."""
+    prediction = type(experiment.prediction)(prefix=experiment.prediction.prefix)
+    return experiment.model_copy(update={"prediction": prediction})
+
+
 def setting(experiment):
     """The experiment as it was when the tables were made."""
-    prediction = type(experiment.prediction)(prefix=experiment.prediction.prefix)
-    return viscous(experiment).model_copy(update={"prediction": prediction})
+    return default_spread(viscous(experiment))
 
 
 def trial(name, method, trained, data=None, change=lambda experiment: experiment):
