@@ -59,6 +59,13 @@ class Parameter:
             return jnp.log(value / self.lower) / np.log(self.upper / self.lower)
         return (value - self.lower) / (self.upper - self.lower)
 
+    @property
+    def span(self) -> float:
+        """From limit to limit: in its unit, or of its logarithm where its scale is."""
+        return float(
+            np.log(self.upper / self.lower) if self.scale == "log" else self.upper - self.lower
+        )
+
     def log_prior(self, coordinate):
         """Log density of the prior over the unit coordinate, limits not applied.
 

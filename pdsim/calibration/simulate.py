@@ -114,7 +114,7 @@ class Generator:
         """
         own = self.simulator.space.dimension
         deviations = self.noise.deviations(jnp.asarray(coordinates[own:]))
-        sigma, q, rho = map(np.asarray, deviations)
+        sigma, q, tau, rho = map(np.asarray, deviations)
         start = self.template["start"].values
         start = start + np.einsum("nij,nj->ni", self._start_root, random.normal(size=start.shape))
         count, shape = self._window_count, self.template["observed"].shape
@@ -124,7 +124,11 @@ class Generator:
         for number in range(1, count):
             pushes[number] = rho * pushes[number - 1] + np.sqrt(1 - rho**2) * pushes[number]
         noise = random.normal(size=(*shape[:1], shape[1] - 1, len(sigma)))
-        motion = self._motion(coordinates[:own], start, pushes)[:, : shape[1] - 1]
+        # The last to be drawn: nothing where no parameter varies, and all else stays as it was.
+        varied = jnp.asarray(tau * random.normal(size=(len(start), len(tau))))
+        shared = jnp.broadcast_to(jnp.asarray(coordinates[:own]), (len(start), own))
+        each = self.noise.shifted(self.simulator.space, shared, varied)
+        motion = self._motion(each, start, pushes)[:, : shape[1] - 1]
         observed = np.full(shape, np.nan)
         columns = list(self.noise.channels)
         observed[:, 1:, columns] = motion[..., columns] + sigma * noise
@@ -219,7 +223,7 @@ def _simulate(
     """Roll out window after window, and push the state at each end.
 
     Args:
-        coordinates: (M,).
+        coordinates: (trajectory, M).
         start: (trajectory, S).
         pushes: process noise behind each window, (window, trajectory, S).
         inputs: of each input (window, h, trajectory).
@@ -231,12 +235,12 @@ def _simulate(
         Channels, (window, trajectory, h, channel).
     """
     system, space, substeps = simulator
-    prepared = system.prepare(space.system_parameters(coordinates))
 
     def window(start, drive):
         inputs, active, first_time, push = drive
 
-        def one(start, inputs, active, push):
+        def one(coordinates, start, inputs, active, push):
+            prepared = system.prepare(space.system_parameters(coordinates))
             channels, end = rollout(
                 system,
                 prepared,
@@ -252,6 +256,6 @@ def _simulate(
             moved = kick(system, end, prepared) @ push if of_momenta else push
             return end + moved, jnp.stack(channels, axis=-1)
 
-        return jax.vmap(one, in_axes=(0, 1, 1, 0))(start, inputs, active, push)
+        return jax.vmap(one, in_axes=(0, 0, 1, 1, 0))(coordinates, start, inputs, active, push)
 
     return jax.lax.scan(window, start, (inputs, active, first_time, pushes))[1]

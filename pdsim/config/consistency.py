@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from pdsim.config.earlier import check_earlier
 from pdsim.config.early import check_early
+from pdsim.config.messages import close_name
 from pdsim.config.next_prior import check_next_prior
 from pdsim.runtime.errors import PdsimError
 
@@ -32,6 +33,7 @@ def check_consistency(experiment: "ExperimentConfig") -> None:
             f"likelihood.noise: needs exactly the channels {sorted(observed)} (got {sorted(noise)})"
         )
     check_early(experiment, system)
+    _check_varying(experiment)
     _check_truth(experiment, system)
     _check_combinations(experiment)
     _check_bayessim(experiment, system, observed)
@@ -61,6 +63,17 @@ def _check_prediction(experiment: "ExperimentConfig", system) -> None:
             f"prediction: states of {system.name} cannot be subtracted, so they cannot be inferred "
             "from a prefix; leave this section out"
         )
+
+
+def _check_varying(experiment: "ExperimentConfig") -> None:
+    """Refuse a deviation between recordings of what is not estimated."""
+    known = experiment.simulator.parameters
+    for name in experiment.likelihood.marginal.varying:
+        if name not in known:
+            raise PdsimError(
+                f"likelihood.marginal.varying.{name}: is none of simulator.parameters"
+                f"{close_name(name, known)}"
+            )
 
 
 def _check_combinations(experiment: "ExperimentConfig") -> None:

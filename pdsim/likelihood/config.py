@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from pdsim.config.section import Count, Positive, Section
+from pdsim.config.section import Count, Name, Positive, Section
 
 
 class MarginalConfig(Section):
@@ -35,6 +35,12 @@ class MarginalConfig(Section):
         (0.0, 0.95),
         description="limits of the correlation of process noise from window to window: what a "
         "model gets wrong it gets wrong again, which one short recording does not show; null: none",
+    )
+    varying: dict[Name, Positive] = Field(
+        {},
+        description="parameters whose value is another one in each recording, as a camera is put "
+        "up anew or friction runs warm, and the median of their deviation between recordings: in "
+        "the parameter's unit, of its logarithm where its scale is log",
     )
     start: float = Field(
         3.0,

@@ -8,7 +8,9 @@ A recording is a state-space model. Window w of h frames starts at x_w,
 with σ of each measured channel, q of each state variable, the process noise of a window, and its
 correlation ρ among the parameters. What a model leaves out, friction of another kind or a frame
 that leans, pushes the same way for a while: noise that forgets its sign at every window would make
-parameters too sure and predictions too narrow. Noise of momenta acts through the mass matrix
+parameters too sure and predictions too narrow. And a parameter may have another value in each
+recording (``varying``), θ + υ with υ ~ N(0, τ²): such υ stand behind the state, stay what they are
+from window to window, and τ is a parameter too. Noise of momenta acts through the mass matrix
 (``process_of``, ``pdsim.likelihood.momenta``): x_{w+1} = Φ_h(x_w; θ) + K(x_{w+1}; θ) β_w.
 
 Multiple shooting with the Gaussian term of Eq. 5 is this model with q = σ_def and ρ = 0; q → 0 is
@@ -86,7 +88,8 @@ class MarginalProblem:
         counts: (trajectory, measured channel) number of observations.
         inputs: one (h, trajectory, window) array per input.
         first_time: (window,) time at which each window starts [s].
-        start, start_covariance: prior of the first state, (trajectory, S) and (…, S, S).
+        start, start_covariance: prior of the first state, (trajectory, S) and (…, S, S). What
+            parameters of a recording deviate by stands behind its state, 0 ± τ, and S counts it.
         guesses: (trajectory, window, S) states from which Gauss–Newton steps begin.
         active: (h, trajectory, window) whether a frame is within its recording; None if all are.
         state_scale: (S,) physical size of one scaled unit of state.
@@ -137,7 +140,8 @@ class MarginalProblem:
 
     def start_shooting(self) -> jax.Array:
         """There are no shooting variables: (trajectory, 0, state)."""
-        return jnp.zeros((self.start.shape[0], 0, self.start.shape[1]), self.start.dtype)
+        shape = (self.start.shape[0], 0, len(self.system.state))
+        return jnp.zeros(shape, self.start.dtype)
 
     @over_cores
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
@@ -160,7 +164,7 @@ class MarginalProblem:
         information = information + jax.vmap(jnp.diag)(jnp.broadcast_to(floor, diagonal.shape))
         root = one_by_one(jnp.linalg.cholesky)(information)
         residual = -one_by_one(_solve_lower)(root, gradient[..., None])
-        (count, m), size = gradient.shape, self.start.shape[1]
+        (count, m), size = gradient.shape, len(self.system.state)
         return Linearisation(
             log_likelihood=value,
             weights=jnp.ones((count, 1), gradient.dtype),
@@ -279,9 +283,12 @@ class MarginalProblem:
         """
         if not self.noise.of_momenta:
             return None
-        own = coordinates[:, : self.simulator.space.dimension]
+        own, count = coordinates[:, : self.simulator.space.dimension], len(self.system.state)
         scale = self.noise_scale / self.state_scale[:, None]
-        return scale[..., None, None] * kicks_of(self.simulator, own, self.guesses[:, 1:])
+        found = kicks_of(self.simulator, own, self.guesses[:, 1:, :count])
+        behind = len(self.state_scale) - count
+        wide = [(0, 0), (0, behind), (0, behind), (0, 0), (0, 0)]
+        return scale[..., None, None] * jnp.pad(found, wide)
 
     def _log_likelihood(self, noise: Deviations, filtered: Filtered) -> jax.Array:
         """Log p of each recording, (trajectory, particle)."""
@@ -292,6 +299,8 @@ class MarginalProblem:
         scale = self.state_scale
         mean = (self.start / scale).T[..., None] - starts[0]
         first = jnp.moveaxis(self.start_covariance / jnp.outer(scale, scale), 0, -1)[..., None]
+        known = jnp.zeros((len(scale) - len(noise.varying), noise.varying.shape[-1]), scale.dtype)
+        first = first + diagonal(jnp.concatenate([known, noise.varying**2])[:, None])
         q = diagonal(noise.process[:, None] ** 2)
         batch = (len(scale), *mean.shape)
         return run_filter(
@@ -308,7 +317,12 @@ class MarginalProblem:
     def scaled_noise(self, coordinates: jax.Array) -> Deviations:
         """Noise of each particle, (…, particle), that of the process in scaled units."""
         noise = self.noise.deviations(coordinates)
-        noise = noise._replace(process=noise.process / self.noise_scale)
+        count = len(self.system.state)
+        still = jnp.zeros_like(noise.varying)
+        noise = noise._replace(
+            process=jnp.concatenate([noise.process, still], axis=-1) / self.noise_scale,
+            varying=noise.varying / self.state_scale[count:],
+        )
         return jax.tree.map(jnp.transpose, noise)
 
     def residuals(
@@ -325,13 +339,15 @@ class MarginalProblem:
             (channel, h, window, trajectory, particle), 0 where nothing was observed, and (S,
             window, trajectory, particle), scaled.
         """
-        space = self.simulator.space
+        space, count = self.simulator.space, len(system.state)
 
         def window(coordinates, start, inputs, active, first_time):
+            first, own = start[:count] * self.state_scale[:count], start[count:]
+            shifted = self.noise.shifted(space, coordinates, own * self.state_scale[count:])
             channels, end = rollout(
                 system,
-                system.prepare(space.system_parameters(coordinates)),
-                system.unpack(start * self.state_scale),
+                system.prepare(space.system_parameters(shifted)),
+                system.unpack(first),
                 inputs,
                 frames=self.targets[0].shape[0],
                 frame_time=self.frame_time,
@@ -340,7 +356,8 @@ class MarginalProblem:
                 active=active,
             )
             measured = tuple(channels[i] for i in self.noise.channels)
-            return measured, system.pack(end) / self.state_scale
+            end = system.pack(end) / self.state_scale[:count]
+            return measured, jnp.concatenate([end, own])
 
         channels, end = over_windows(window)(
             coordinates, starts, self.inputs, self.active, self.first_time

@@ -77,23 +77,29 @@ def windowed_problem(
     frame_time = float(trajectories.attrs["frame_time"])
     scale = state_scale(trajectories)
     of_momenta = sizes(simulator, trajectories["start"].values) if noise.of_momenta else 1.0
+    between = np.array([parameter.median for parameter in noise.varying])
+    behind = len(between)
+    covariance = start_deviation**2 * trajectories["start_covariance"].values
     return MarginalProblem(
         targets=by_column(np.nan_to_num(targets), dtype),
         seen=by_column(seen, dtype),
         counts=jnp.asarray(seen.sum(axis=(0, 2)), dtype),
         inputs=by_column(windows(inputs_of(trajectories), length, window_count, 0.0), dtype),
         first_time=jnp.asarray(first * frame_time, dtype),
-        start=jnp.asarray(trajectories["start"].values, dtype),
-        start_covariance=jnp.asarray(
-            start_deviation**2 * trajectories["start_covariance"].values, dtype
-        ),
-        guesses=jnp.asarray(guessed_states(trajectories, first), dtype),
+        start=jnp.asarray(_widened(trajectories["start"].values, behind, 1), dtype),
+        start_covariance=jnp.asarray(_widened(covariance, behind, 2), dtype),
+        guesses=jnp.asarray(_widened(guessed_states(trajectories, first), behind, 1), dtype),
         active=active_frames(trajectories, length, window_count),
-        state_scale=jnp.asarray(scale, dtype),
-        noise_scale=jnp.asarray(scale * of_momenta, dtype),
+        state_scale=jnp.asarray(np.concatenate([scale, between]), dtype),
+        noise_scale=jnp.asarray(np.concatenate([scale * of_momenta, between]), dtype),
         simulator=simulator,
         noise=noise,
         combination=combination,
         frame_time=frame_time,
         iterations=iterations,
     )
+
+
+def _widened(values: np.ndarray, count: int, axes: int) -> np.ndarray:
+    """With ``count`` zeros behind each of the last axes."""
+    return np.pad(values, [(0, 0)] * (values.ndim - axes) + [(0, count)] * axes)

@@ -99,8 +99,8 @@ def in_noise(
     )
 
     def variances(own):
-        sensor, process, correlation = problem.scaled_noise(own)
-        entries = sensor**-2, process**2, correlation[None]
+        sensor, process, varying, correlation = problem.scaled_noise(own)
+        entries = sensor**-2, process**2, varying**2, correlation[None]
         return jnp.concatenate([x[:count] for x, count in zip(entries, inferred, strict=True)])
 
     # Each coordinate makes one of them.

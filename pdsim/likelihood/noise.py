@@ -11,6 +11,7 @@ import xarray as xr
 
 from pdsim.likelihood.config import LikelihoodConfig, MarginalConfig
 from pdsim.likelihood.momenta import check_momenta, quantities, sizes
+from pdsim.likelihood.noise_slopes import Inferred
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.recordings.smoothing import white_noise
 from pdsim.runtime.errors import PdsimError
@@ -57,17 +58,23 @@ def channel_noise(likelihood: LikelihoodConfig, trajectories: xr.Dataset) -> np.
     return likelihood.share * spread
 
 
+# Limits of a deviation between recordings, over its median.
+_BETWEEN = (0.01, 100.0)
+
+
 class Deviations(NamedTuple):
     """Noise at some coordinates.
 
     Attributes:
         sensor: σ, (..., channel), physical units.
         process: q, (..., S), physical units.
+        varying: τ, (..., V), of parameters between recordings.
         correlation: ρ, (...).
     """
 
     sensor: jax.Array
     process: jax.Array
+    varying: jax.Array
     correlation: jax.Array
 
 
@@ -83,6 +90,8 @@ class NoiseModel:
         process: q of each state variable, per window.
         correlation: ρ of the process noise of one window and the next.
         of_momenta: whether q is of momenta where the state has rates.
+        varying: τ of each parameter that has a value of its own in every recording.
+        varied: these parameters.
     """
 
     channels: tuple[int, ...]
@@ -90,6 +99,8 @@ class NoiseModel:
     process: tuple[Parameter | float, ...]
     correlation: Parameter | float = 0.0
     of_momenta: bool = False
+    varying: tuple[Parameter, ...] = ()
+    varied: tuple[Parameter, ...] = ()
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -97,17 +108,21 @@ class NoiseModel:
         return tuple(x for x in self._entries if isinstance(x, Parameter))
 
     @property
-    def inferred(self) -> tuple[int, int, int]:
-        """How many are inferred of the sensors', of the process' and of correlations."""
-        kinds = (self.sensor, self.process, (self.correlation,))
-        sensor, process, correlation = (
-            sum(isinstance(x, Parameter) for x in entries) for entries in kinds
-        )
-        return sensor, process, correlation
+    def inferred(self) -> Inferred:
+        """How many are inferred of the sensors', the process', between recordings, correlations."""
+        kinds = (self.sensor, self.process, self.varying, (self.correlation,))
+        return Inferred(*(sum(isinstance(x, Parameter) for x in entries) for entries in kinds))
 
     @property
     def _entries(self) -> tuple[Parameter | float, ...]:
-        return (*self.sensor, *self.process, self.correlation)
+        return (*self.sensor, *self.process, *self.varying, self.correlation)
+
+    def shifted(self, space: ParameterSpace, coordinates: jax.Array, own: jax.Array) -> jax.Array:
+        """Coordinates (..., M) of a recording whose varying parameters deviate by (..., V)."""
+        for i, parameter in enumerate(self.varied):
+            column = space.names.index(parameter.name)
+            coordinates = coordinates.at[..., column].add(own[..., i] / parameter.span)
+        return coordinates
 
     def extend(self, space: ParameterSpace) -> ParameterSpace:
         """The space with the noise's parameters behind its own."""
@@ -122,9 +137,12 @@ class NoiseModel:
                 used += 1
             else:
                 columns.append(jnp.full(coordinates.shape[:-1], entry, coordinates.dtype))
+        behind = len(self.sensor) + len(self.process)
+        varying = jnp.stack(columns[behind:], axis=-1)[..., :-1]
         return Deviations(
             jnp.stack(columns[: len(self.sensor)], axis=-1),
-            jnp.stack(columns[len(self.sensor) : -1], axis=-1),
+            jnp.stack(columns[len(self.sensor) : behind], axis=-1),
+            varying,
             columns[-1],
         )
 
@@ -175,6 +193,20 @@ def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset)
             for quantity, scale in zip(quantities, scales, strict=True)
         )
 
+    varied = tuple(p for p in simulator.space.parameters if p.name in config.varying)
+    varying = tuple(
+        Parameter(
+            name=f"varying_{own.name}",
+            lower=_BETWEEN[0] * config.varying[own.name],
+            upper=_BETWEEN[1] * config.varying[own.name],
+            unit="-" if own.scale == "log" else own.unit,
+            scale="log",
+            prior="half_cauchy",
+            median=config.varying[own.name],
+            label=f"deviation of {own.name} between recordings",
+        )
+        for own in varied
+    )
     shown = [system.channels[i] for i in channels]
     pushed = quantities(system) if of_momenta else system.state
     correlation: Parameter | float = 0.0
@@ -189,6 +221,8 @@ def noise_model(config: MarginalConfig, simulator: Simulator, train: xr.Dataset)
         process=entries("process", pushed, start, config.process, config.process_prior),
         correlation=correlation,
         of_momenta=of_momenta,
+        varying=varying,
+        varied=varied,
     )
 
 

@@ -17,6 +17,7 @@ A = Σ τ_c A_c; the process as Q = diag Q_s. With Σ' and ζ' before the window
 
     ∂ℓ/∂τ_c = ½ Σ_w s_c + 2 b_c·δ̂ + tr A_c (P̂ + δ̂δ̂ᵀ)
     ∂ℓ/∂Q_s = ½ Σ⁻_ββ,ss of the first window + (1 − ρ²) ½ Σ_w Σ'_ββ,ss
+    ∂ℓ/∂P_s = ½ Σ⁻_δδ,ss of the first window, of a variance of the start
     ∂ℓ/∂ρ   = Σ_w μ'·n + tr (Σ' F Π)_ββ − ρ tr Σ'_ββ Q
 
 The second derivative takes one sweep forward: tangents of z⁻ and Π⁻ in every direction i, and from
@@ -42,6 +43,15 @@ import jax.numpy as jnp
 
 from pdsim.likelihood.smoother import Filtered, Moments, Windows
 from pdsim.numerics.small_matrices import applied, diagonal, product, transposed
+
+
+class Inferred(NamedTuple):
+    """How many deviations of each kind are parameters: all of a kind or none."""
+
+    sensor: int
+    process: int
+    varying: int
+    correlation: int
 
 
 class Channels(NamedTuple):
@@ -104,21 +114,22 @@ def slope(
     found: Adjoint,
     q: jax.Array,
     rho: jax.Array,
-    inferred: tuple[int, int, int],
+    inferred: Inferred,
 ) -> jax.Array:
-    """∂ℓ in those of (τ, Q, ρ) that are inferred, (K,), but for the noise's normalisation.
+    """∂ℓ in those of (τ, Q, P, ρ) that are inferred, (K,), but for the noise's normalisation.
 
     Args:
         found: what ``adjoint`` returned.
         q: Q, its diagonal (S,).
         rho: ρ, a scalar.
-        inferred: how many of each kind are, all or none.
+        inferred: how many of each kind are; of the start's variances the last ones.
     """
     state = found.state
     second = found.known + state[:, :, None] * state[:, None]
     per_channel = 0.5 * channels.squares + (channels.slopes * state[:, None]).sum(axis=2)
     per_channel += 0.5 * (channels.information * second[:, None]).sum(axis=(2, 3))
     size = state.shape[1]
+    starts = 0.5 * _diagonal(found.covariance[:1, :size, :size])[0, size - inferred.varying :]
     pushes = _diagonal(found.covariance[:, size:, size:])
     later = 0.5 * pushes[1:].sum(axis=0)
     after = jax.tree.map(lambda x: x[:-1], filtered.after)
@@ -126,7 +137,7 @@ def slope(
     shared = (arrived * jnp.swapaxes(found.covariance[1:, :, size:], 1, 2)).sum(axis=(0, 1, 2))
     shared += (found.mean[1:, size:] * after.push).sum(axis=(0, 1))
     shared -= rho * (pushes[1:] * q).sum(axis=(0, 1))
-    own = per_channel.sum(axis=0), 0.5 * pushes[0] + (1 - rho**2) * later, shared[None]
+    own = per_channel.sum(axis=0), 0.5 * pushes[0] + (1 - rho**2) * later, starts, shared[None]
     return jnp.concatenate([x[:count] for x, count in zip(own, inferred, strict=True)])
 
 
@@ -153,19 +164,26 @@ def curvature(
     found: Adjoint,
     q: jax.Array,
     rho: jax.Array,
-    inferred: tuple[int, int, int],
+    inferred: Inferred,
 ) -> jax.Array:
-    """∂²ℓ in those of (τ, Q, ρ) that are inferred, (K, K), but for the noise's normalisation.
+    """∂²ℓ in those of (τ, Q, P, ρ) that are inferred, (K, K), but for the noise's normalisation.
 
     Arguments as of ``slope``.
     """
     size, batch = len(q), filtered.misfit.shape[1:]
     count, dtype = sum(inferred), filtered.misfit.dtype
-    sensors, processes, correlations = inferred
-    fresh = jnp.zeros((count, 2 * size, 2 * size), dtype)
-    for i in range(processes):
-        fresh = fresh.at[sensors + i, size + i, size + i].set(1)
-    fresh = jnp.broadcast_to(fresh.reshape(*fresh.shape, *[1] * len(batch)), (*fresh.shape, *batch))
+    sensors, processes, varying, correlations = inferred
+
+    def ones(first, places):
+        """Directions from number ``first`` on, each of one entry of the diagonal."""
+        found = jnp.zeros((count, 2 * size, 2 * size), dtype)
+        for i, place in enumerate(places):
+            found = found.at[first + i, place, place].set(1)
+        wide = found.reshape(*found.shape, *[1] * len(batch))
+        return jnp.broadcast_to(wide, (*found.shape, *batch))
+
+    fresh = ones(sensors, range(size, size + processes))
+    at_start = fresh + ones(sensors + processes, range(size - varying, size))
 
     def padded(x):
         """Of the sensors' directions, and of the others nothing."""
@@ -234,7 +252,7 @@ def curvature(
     rows = (filtered, windows.slopes, windows.information, onward, channels, later)
     start = (
         jnp.zeros((count, 2 * size, *batch), dtype),
-        fresh,
+        at_start,
         jnp.zeros((count, count, *batch), dtype),
     )
     (_, _, total), _ = jax.lax.scan(window, start, rows)

@@ -5,7 +5,8 @@ shooting (``pdsim.likelihood.marginal``) gives the state at the last window star
 
     x_s | y_{<P} ~ N(x̂_s, P_s)
 
-to first order around the most likely states. One state is drawn from it and rolled out to the end
+to first order around the most likely states, with what the recording's own parameters deviate by
+behind the state. One state is drawn from it and rolled out to the end
 of the recording, with process noise N(0, diag q²) after every window of h frames, where training
 had it and in what it was of, and sensor noise N(0, diag σ²) on what is observed. Over many draws
 this is the predictive distribution p(y_{≥P} | y_{<P}, training recordings).
@@ -184,7 +185,7 @@ def _predict(
     noise = problem.noise.deviations(coordinates[:, space.dimension :])
     count, dtype = len(course.first_time), coordinates.dtype
     # Random numbers of the start with its β, the process, the sensors and the recording's own q.
-    states, seen = starts.shape[-1], noise.sensor.shape[-1]
+    states, seen, own_states = starts.shape[-1], noise.sensor.shape[-1], len(system.state)
     sizes = (2 * states, count * states, count * length * seen, states)
     ends = np.cumsum(sizes)
     scale = jnp.concatenate([problem.state_scale, problem.noise_scale])
@@ -194,10 +195,12 @@ def _predict(
         # All at once: XLA takes a second to compile each call.
         normal = jax.random.normal(own, (sum(sizes),), dtype)
         start = (mean + root @ normal[: sizes[0]]) * scale
-        process = noise.process * jnp.exp(spread * normal[ends[2] :])
-        fresh = process * normal[ends[0] : ends[1]].reshape(count, states)
+        first, varied, push = jnp.split(start, (own_states, states))
+        process = noise.process * jnp.exp(spread * normal[ends[2] :][:own_states])
+        fresh = process * normal[ends[0] : ends[1]].reshape(count, states)[:, :own_states]
         fresh = jnp.sqrt(1 - noise.correlation**2) * fresh
-        prepared = system.prepare(space.system_parameters(coordinates[: space.dimension]))
+        shifted = problem.noise.shifted(space, coordinates[: space.dimension], varied)
+        prepared = system.prepare(space.system_parameters(shifted))
 
         def window(carry, ahead):
             (state, push), (drive, active, first_time, fresh) = carry, ahead
@@ -218,7 +221,7 @@ def _predict(
             return carry, jnp.stack(channels, axis=-1)
 
         turns = (tuple(x.T for x in inputs), active.T, course.first_time, fresh)
-        _, channels = jax.lax.scan(window, (start[:states], start[states:]), turns)
+        _, channels = jax.lax.scan(window, (first, push[:own_states]), turns)
         channels = channels.reshape(-1, channels.shape[-1])
         measured = channels[:, jnp.array(problem.noise.channels)]
         return channels, measured + noise.sensor * normal[ends[1] : ends[2]].reshape(measured.shape)

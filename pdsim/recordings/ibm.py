@@ -53,6 +53,11 @@ class Config(NumberedRuns):
     """The IBM "Double Pendulum Chaotic" recordings: `source: ibm`."""
 
     source: Literal["ibm"] = Field(description="the data source")
+    marker_offsets: bool = Field(
+        False,
+        description="whether markers sit beside the axes of the joints: by how much is found in "
+        "each run, over all of its frames, from the lengths of its links, which do not change",
+    )
 
     @model_validator(mode="after")
     def _check_runs(self) -> "Config":
@@ -87,7 +92,8 @@ def files(config: Config, folder: str) -> dict[str, str]:
 
 def read(config: Config, run: str, path: str, system: System) -> Recording:
     """Read a run, checked against its published SHA-256."""
-    return read_markers(path, run, check_file(path, int(run)), 1 / config.rate_hz, system)
+    digest, frame_time = check_file(path, int(run)), 1 / config.rate_hz
+    return read_markers(path, run, digest, frame_time, system, offsets=config.marker_offsets)
 
 
 def local_folder(configured: str | None) -> str | None:

@@ -8,10 +8,15 @@ With the two exchanged gravity points sideways and no parameters fit, yet everyt
 from pathlib import Path
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.system import System
+
+# Offsets are found where an information's eigenvalues differ by less than this, and to this share
+# of a link's length.
+_FLAT, _UNSURE = 1e-9, 2e-3
 
 
 def read_pixels(path: str | Path) -> np.ndarray:
@@ -34,6 +39,58 @@ def read_pixels(path: str | Path) -> np.ndarray:
         line = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0]) + 1
         raise PdsimError(f"{path}: line {line} holds a value that is not a finite number")
     return table.reshape(-1, 3, 2)
+
+
+def moved_onto_axes(pixels: np.ndarray, origin: str) -> np.ndarray:
+    """Pixels of markers that sit beside the joints' axes, as if they sat on them.
+
+    Markers at other distances from the camera than their axes, or not glued quite on them, show
+    the links l₁ and l₂, of directions u and w, with u⊥ across u, as
+
+        v₁ = l₁ u + a        v₂ = l₂ w + b + c u + d u⊥
+
+    Links are rigid: a, b, c, d and both lengths are those for which the lengths of v₁ − a and
+    v₂ − b − c u − d u⊥ change least over the run (least squares). A run that goes around
+    determines them.
+
+    Args:
+        pixels: (frame, marker, 2).
+        origin: file they are from, for messages.
+
+    Returns:
+        Of the same shape; the pivot stays where it was seen.
+
+    Raises:
+        PdsimError: the run moves too little for it.
+    """
+    first, second = np.moveaxis(np.diff(pixels, axis=1), 1, 0)
+    sizes = np.array([np.linalg.norm(v, axis=1).mean() for v in (first, second)])
+
+    def links(x):
+        """Of a, b, (c, d) and lengths, all over the mean lengths seen."""
+        one = first - sizes[0] * x[:2]
+        u = one / np.linalg.norm(one, axis=1, keepdims=True)
+        across = np.stack([-u[:, 1], u[:, 0]], axis=1)
+        return one, second - sizes[1] * (x[2:4] + x[4] * u + x[5] * across)
+
+    def stretched(x):
+        return np.concatenate(
+            [
+                np.linalg.norm(link, axis=1) / size - length
+                for link, size, length in zip(links(x), sizes, x[6:], strict=True)
+            ]
+        )
+
+    found = least_squares(stretched, np.array([0.0] * 6 + [1.0, 1.0]))
+    scatter = 2 * found.cost / max(len(found.fun) - len(found.x), 1)
+    information = found.jac.T @ found.jac
+    errors = np.sqrt(np.maximum(scatter * np.diagonal(np.linalg.pinv(information)), 0.0))
+    if np.linalg.cond(information) > 1 / _FLAT or errors[:6].max() > _UNSURE:
+        raise PdsimError(
+            f"{origin}: recording.marker_offsets: links turn too little in this run to tell a "
+            "marker's offset from a link's length; leave this key out"
+        )
+    return pixels[:, :1] + np.cumsum([np.zeros_like(first), *links(found.x)], axis=0).swapaxes(0, 1)
 
 
 def joint_angles(pixels: np.ndarray) -> np.ndarray:
@@ -69,14 +126,18 @@ def check_markers(system: System) -> None:
         )
 
 
-def read_markers(path: str, run: str, digest: str, frame_time: float, system: System) -> Recording:
+def read_markers(
+    path: str, run: str, digest: str, frame_time: float, system: System, *, offsets: bool = False
+) -> Recording:
     """Read a run of the double pendulum: both angles are observed, nothing acts on it.
 
     Args:
         digest: SHA-256 of the file.
         frame_time: [s].
+        offsets: whether markers sit beside their axes (``moved_onto_axes``).
     """
-    angles = joint_angles(read_pixels(path))
+    pixels = read_pixels(path)
+    angles = joint_angles(moved_onto_axes(pixels, path) if offsets else pixels)
     observed = np.full((len(angles), len(system.channels)), np.nan)
     observed[:, :2] = angles
     nothing = np.zeros((len(angles), 0))

@@ -166,7 +166,7 @@ def noise_text(path: str, window: float | None) -> str:
     if not _has(path, "noise"):
         return ""
     found = read_dataset(path, "noise")
-    told: dict[str, list[str]] = {"sensor": [], "process": []}
+    told: dict[str, list[str]] = {"sensor": [], "process": [], "varying": []}
     correlation = ""
     for name, values in found.data_vars.items():
         low, median, high = (f"{value:.3g}" for value in np.nanquantile(values, _QUANTILES))
@@ -185,6 +185,8 @@ def noise_text(path: str, window: float | None) -> str:
         if correlation:
             text += f", with a correlation of {correlation} from one window to the next"
         parts.append(text)
+    if told["varying"]:
+        parts.append(f"from recording to recording deviate {_listed(told['varying'])}")
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}." if text else ""
 

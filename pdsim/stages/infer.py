@@ -142,7 +142,7 @@ def _shooting_group(
     problem: ShootingProblem | MarginalProblem, draws: Position, defects: np.ndarray
 ) -> xr.Dataset:
     """Start states of windows 1, 2, … in physical units, and their scaled defects."""
-    starts = np.asarray(draws.shooting * problem.state_scale)
+    starts = np.asarray(draws.shooting * problem.state_scale[: draws.shooting.shape[-1]])
     dims = ("draw", "trajectory", "window", "state")
     return xr.Dataset(
         {"start": (dims, starts), "defect": (dims, defects)},

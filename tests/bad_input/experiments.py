@@ -144,6 +144,8 @@ CASES = [
     checked("a correlation above 1", "demo", ("likelihood", "marginal"), {"correlation": [0, 1.5]}, "likelihood.marginal.correlation: two growing numbers between -1 and 1"),
     checked("a start less than certain", "demo", ("likelihood", "marginal"), {"start": -1}, "likelihood.marginal.start: "),
     checked("process noise of no mass matrix", "calibration_oscillator", ("likelihood", "marginal", "process_of"), "momenta", "likelihood.marginal.process_of: momenta: oscillator has no mass matrix", "choose states"),
+    checked("a deviation between recordings of what nobody seeks", "demo", ("likelihood", "marginal"), {"varying": {"lnk_1": 0.01}}, "likelihood.marginal.varying.lnk_1: is none of simulator.parameters", "did you mean"),
+    checked("no deviation between recordings", "demo", ("likelihood", "marginal"), {"varying": {"link_1": 0}}, "likelihood.marginal.varying.link_1: "),
     checked("a spread below none", "demo", ("prediction", "noise_spread"), -0.5, "prediction.noise_spread: "),
     checked("an unknown prior of the process", "demo", ("likelihood", "marginal"), {"process_prior": "flat"}, "likelihood.marginal.process_prior: "),
     checked("no prediction at all", "demo", ("prediction", "samples"), 0, "prediction.samples: "),

@@ -211,6 +211,64 @@ def test_slopes_and_information_are_those_of_the_kalman_filter(data):
     np.testing.assert_allclose(information[2:, 2:], expected, rtol=1e-3, atol=0.02)
 
 
+def test_parameters_that_vary_between_recordings_are_integrated_out(data):
+    """The rest position of each recording, over which the Kalman filter's p is integrated, a Gaussian in it."""
+    problem = problem_of(data, varying={"rest": 0.03})
+    assert problem.space.names[-2:] == ("varying_rest", "process_correlation")
+    own = problem.space.parameters[-2]
+    assert (own.prior, own.median, own.unit) == ("half_cauchy", 0.03, "m")
+    points = np.insert(POINTS, 5, [0.55, 0.3], axis=1)
+    found, _ = evaluate(problem, position(problem, points))
+    plain, step = problem_of(data).space, 0.2
+    expected = []
+    for point, plain_point in zip(points, POINTS, strict=True):
+        tau = float(own.to_physical(jnp.asarray(point[5]))) / plain.parameters[1].span
+        total = 0.0
+        for recording in range(2):
+            # A parabola −½ c x² + b x + a, from three of its points.
+            left, middle, right = (
+                log_likelihood(
+                    data.isel(trajectory=[recording]),
+                    plain_point + shift * np.eye(6)[1],
+                    plain,
+                )
+                for shift in (-step, 0.0, step)
+            )
+            b, c = (right - left) / (2 * step), (2 * middle - left - right) / step**2
+            total += middle + 0.5 * b**2 / (c + tau**-2) - 0.5 * np.log1p(c * tau**2)
+        expected.append(total)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+    # The values of p are right, so slopes are those of its differences.
+    point = position(problem, points)
+    steps = 1e-5 * np.eye(points.shape[1])
+    moved = [
+        evaluate(problem, position(problem, points + s * row))[0] for row in steps for s in (1, -1)
+    ]
+    sides = (np.array(moved[::2]) - np.array(moved[1::2])).T / 2e-5
+    pulled = slope(point.parameters, problem, point)
+    np.testing.assert_allclose(pulled[:, 1:], sides[:, 1:], rtol=1e-5, atol=1e-4)
+    _, expanded, information = jax.jit(lambda problem, point: problem.expand(point))(problem, point)
+    np.testing.assert_allclose(expanded, pulled, rtol=1e-8, atol=1e-9)
+    # Where the mean of the rest positions stands, the logarithm is a parabola.
+    step = 1e-3 * np.eye(points.shape[1])[1]
+    three = [evaluate(problem, position(problem, points + s * step))[0] for s in (-1, 0, 1)]
+    bent = -(three[0] - 2 * three[1] + three[2]) / 1e-6
+    np.testing.assert_allclose(information[:, 1, 1], bent, rtol=1e-4)
+
+
+def test_a_varying_parameter_of_logarithmic_scale_deviates_by_a_factor(data):
+    space = replace(SPACE.parameters[0], scale="log", prior="log_uniform")
+    simulator = Simulator(
+        Oscillator(), ParameterSpace((space,), (("rest", 0.1), *FIXED.items())), 1
+    )
+    noise = noise_model(MarginalConfig(varying={"stiffness": 0.1}), simulator, data)
+    assert noise.varying[0].unit == "-"
+    moved = noise.shifted(simulator.space, jnp.array([0.4]), jnp.array([0.25]))
+    before, after = (simulator.space.to_physical(x)[0] for x in (jnp.array([0.4]), moved))
+    assert float(after / before) == pytest.approx(np.exp(0.25))
+
+
 @pytest.mark.parametrize("kinds", [{}, {"sensor": None}, {"process": None}])
 def test_slopes_along_tangents_are_those_pulled_back(data, kinds):
     """And the noise's are there, whichever kinds of it are inferred, with two channels."""

@@ -191,8 +191,10 @@ def test_simulated_data_are_pushed_as_the_likelihood_says(data):
     for _ in range(300):
         pushes = np.zeros((WINDOWS, *start.shape))
         pushes[0] = q * random.normal(size=start.shape)
-        moved = sets._motion(coordinates[:2], start, pushes)[:, LENGTH]
-        unmoved = sets._motion(coordinates[:2], start, 0 * pushes)[:, LENGTH]
+        moved = sets._motion(np.tile(coordinates[:2], (len(start), 1)), start, pushes)[:, LENGTH]
+        unmoved = sets._motion(np.tile(coordinates[:2], (len(start), 1)), start, 0 * pushes)[
+            :, LENGTH
+        ]
         ends.append((moved - unmoved) / FRAME_TIME)
     rates = np.cov(np.array(ends)[:, 0, :2].T)
     expected = mass @ np.diag(q[2:] ** 2) @ mass

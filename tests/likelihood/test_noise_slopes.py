@@ -5,7 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pdsim.likelihood.noise_slopes import Channels, adjoint, curvature, slope, slope_of_kicks
+from pdsim.likelihood.noise_slopes import (
+    Channels,
+    Inferred,
+    adjoint,
+    curvature,
+    slope,
+    slope_of_kicks,
+)
 from pdsim.likelihood.smoother import Windows, log_likelihood, run_filter, smooth
 
 COUNT, FRAMES, STATES, CHANNELS = 5, 6, 3, 2
@@ -28,22 +35,39 @@ def recording(seed):
 
 
 def filtered(variances, channels, gaps, transitions, start, kicks=None):
-    tau, q, rho = variances[:CHANNELS], variances[CHANNELS:-1], variances[-1]
+    """With variances of channels, of pushes, of the start's last states, if any, and ρ."""
+    tau, q, rho = variances[:CHANNELS], variances[CHANNELS : CHANNELS + STATES], variances[-1]
+    own = variances[CHANNELS + STATES : -1]
+    first = start * jnp.eye(STATES)
+    places = jnp.arange(STATES - len(own), STATES)
+    first = first.at[places, places].add(own)
     windows = Windows(
         *(jnp.einsum("c,wc...->w...", tau, x) for x in channels), gaps, transitions, kicks
     )
     mean = jnp.arange(STATES) / 10
-    return windows, run_filter(windows, mean, start * jnp.eye(STATES), jnp.diag(q), rho)
+    return windows, run_filter(windows, mean, first, jnp.diag(q), rho)
 
 
 @pytest.mark.parametrize("kicked", [False, True])
 @pytest.mark.parametrize("start", [2.0, 0.0])
 @pytest.mark.parametrize(
-    "inferred", [(CHANNELS, STATES, 1), (CHANNELS, 0, 0), (0, STATES, 1), (0, STATES, 0)]
+    "inferred",
+    [
+        (CHANNELS, STATES, 0, 1),
+        (CHANNELS, 0, 0, 0),
+        (0, STATES, 0, 1),
+        (0, STATES, 0, 0),
+        (CHANNELS, STATES, 2, 1),
+        (0, 0, 1, 0),
+    ],
 )
 def test_slope_and_curvature_are_those_of_the_filter(inferred, start, kicked):
     data = recording(0)
     kicks = recording(1)[2] if kicked else None
+    inferred = Inferred(*inferred)
+    at = jnp.concatenate(
+        [VARIANCES[:-1], jnp.array([0.7, 0.3])[: inferred.varying], VARIANCES[-1:]]
+    )
 
     def loss(variances):
         return -log_likelihood(filtered(variances, *data, start, kicks)[1])
@@ -53,14 +77,15 @@ def test_slope_and_curvature_are_those_of_the_filter(inferred, start, kicked):
         windows, found = filtered(variances, *data, start, kicks)
         rho = variances[-1]
         swept = adjoint(windows, found, *smooth(windows, found, rho), rho)
-        given = (data[0], windows, found, swept, variances[CHANNELS:-1], rho, inferred)
+        q = variances[CHANNELS : CHANNELS + STATES]
+        given = (data[0], windows, found, swept, q, rho, inferred)
         return slope(*given), curvature(*given)
 
-    sizes = np.array([*[0] * CHANNELS, *[1] * STATES, 2])
+    sizes = np.array([*[0] * CHANNELS, *[1] * STATES, *[2] * inferred.varying, 3])
     kept = np.flatnonzero(np.array(inferred)[sizes] > 0)
-    gradient, bent = written(VARIANCES)
-    np.testing.assert_allclose(gradient, jax.jit(jax.grad(loss))(VARIANCES)[kept], rtol=1e-9)
-    expected = jax.jit(jax.hessian(loss))(VARIANCES)[np.ix_(kept, kept)]
+    gradient, bent = written(at)
+    np.testing.assert_allclose(gradient, jax.jit(jax.grad(loss))(at)[kept], rtol=1e-9)
+    expected = jax.jit(jax.hessian(loss))(at)[np.ix_(kept, kept)]
     np.testing.assert_allclose(bent, expected, rtol=1e-9, atol=1e-9)
 
 

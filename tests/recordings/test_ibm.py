@@ -7,7 +7,7 @@ from reference import IBM_EQUIVALENT
 
 from pdsim.recordings import ibm
 from pdsim.recordings.cut import cut
-from pdsim.recordings.markers import joint_angles, read_pixels
+from pdsim.recordings.markers import joint_angles, moved_onto_axes, read_pixels
 from pdsim.recordings.recording import unsmoothed
 from pdsim.recordings.smoothing import Smoothing
 from pdsim.runtime.errors import PdsimError
@@ -104,3 +104,20 @@ def test_the_folder_comes_from_the_config_then_the_environment(monkeypatch):
     assert ibm.local_folder(None) == "/from/environment"
     monkeypatch.delenv(ibm.FOLDER_VARIABLE)
     assert ibm.local_folder(None) is None
+
+
+def test_markers_sit_beside_their_axes_alike_in_all_runs(ibm_dir):
+    """On their axes, links keep their lengths; found by frames of two halves, offsets agree."""
+    for run in (2, 19):
+        pixels = read_pixels(ibm_dir / f"{run}.csv")
+        path = f"{run}.csv"
+        lengths, rigid = (
+            np.linalg.norm(np.diff(x, axis=1), axis=2).std(axis=0)
+            for x in (pixels, moved_onto_axes(pixels, path))
+        )
+        # The scatter of both markers, 0.6 mrad and 1.4 mrad across, remains.
+        assert (lengths > [1.2, 1.2]).all() and (rigid < [0.6, 0.8]).all()
+        change = joint_angles(moved_onto_axes(pixels, path)) - joint_angles(pixels)
+        half = joint_angles(moved_onto_axes(pixels[::2], path)) - joint_angles(pixels[::2])
+        assert np.abs(np.sin((change[::2] - half) / 2)).max() < 2e-4
+        assert (np.abs(change).max(axis=0) > 3e-3).all()
