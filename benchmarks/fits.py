@@ -30,7 +30,10 @@ def viscous(experiment):
 
 
 def fit(name, experiment, trajectories, run):
-    """Infer, predict and simulate with seed 0: all metrics, the log likelihood and log noise.
+    """Infer, predict and simulate with seed 0.
+
+    All metrics, the log likelihood, log noise, mean and deviation of each parameter, and of each
+    channel the share of held-out frames above the median prediction.
 
     Args:
         experiment: the experiment ``name``, changed.
@@ -77,6 +80,19 @@ def fit(name, experiment, trajectories, run):
         likely = read_dataset(files["infer"], "sample_stats")["log_likelihood"].median()
         noise = read_dataset(files["infer"], "noise")
         told = {f"log_{name}": float(np.log(x).mean()) for name, x in noise.data_vars.items()}
+        for name, x in read_dataset(files["infer"], "posterior").data_vars.items():
+            told |= {f"mean_{name}": float(x.mean()), f"deviation_{name}": float(x.std())}
+        found = read_dataset(files["predict"])
+        middle = found["predicted_observation"].median("draw")
+        seen = read_dataset(trajectories)["observed"].sel(
+            trajectory=middle["trajectory"], channel=middle["measured"]
+        )
+        above = (seen.isel(time=slice(-middle.sizes["time"], None)) > middle).mean(
+            ["trajectory", "time"]
+        )
+        told |= {
+            f"above_{name}": float(above.sel(measured=name)) for name in above["measured"].values
+        }
     # Programs of many fits would need more memory maps than Linux gives a process.
     jax.clear_caches()
     return values | {"log_likelihood": float(likely)} | told

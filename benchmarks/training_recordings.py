@@ -66,11 +66,12 @@ def setting(experiment):
     return default_spread(viscous(experiment))
 
 
-def trial(name, method, trained, data=None, change=lambda experiment: experiment):
+def trial(name, method, trained, data=None, change=lambda experiment: experiment, shown=SCORES):
     """Scores of a fit to some of the experiment's recordings (or of others), the rest held out.
 
     Args:
         change: makes another experiment of it.
+        shown: which of the scores of ``fits.fit``.
     """
     import numpy as np
 
@@ -86,7 +87,7 @@ def trial(name, method, trained, data=None, change=lambda experiment: experiment
         changed = str(Path(folder) / "trajectories.nc")
         write_dataset(changed, data)
         scores = fit(name, change(experiment), changed, f"{method}_marginal")
-    return {key: scores.get(key, np.nan) for key in SCORES}
+    return {key: scores.get(key, np.nan) for key in shown}
 
 
 def summary(trials):
