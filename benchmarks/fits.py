@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+EXPERIMENT = "config/experiments/{}.yaml"
+
 
 def load(name):
     """Return an experiment and the path of its trajectories."""
@@ -13,7 +15,7 @@ def load(name):
     path = f"results/{name}/trajectories.nc"
     if not Path(path).exists():
         sys.exit(f"{path}: no such file; run snakemake {path}")
-    return load_experiment(f"config/experiments/{name}.yaml"), path
+    return load_experiment(EXPERIMENT.format(name)), path
 
 
 def viscous(experiment):

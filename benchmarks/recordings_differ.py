@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fits import finished, write
+from fits import EXPERIMENT, finished, write
 from training_recordings import COVERAGE, SETS, trial
 from windows import SETTINGS
 
@@ -65,7 +65,7 @@ def read(name, *, offsets):
     folder = os.environ.get(ibm.FOLDER_VARIABLE)
     if not folder:
         sys.exit(f"name the folder of the raw recordings: {ibm.FOLDER_VARIABLE}")
-    experiment = load_experiment(f"config/experiments/{name}.yaml")
+    experiment = load_experiment(EXPERIMENT.format(name))
     recording = experiment.recording.model_copy(update={"marker_offsets": offsets})
     options = slice_of("preprocess", experiment.model_copy(update={"recording": recording}))
     with TemporaryDirectory() as made:

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fits import finished, fit, load, viscous, write
+from fits import EXPERIMENT, finished, fit, load, viscous, write
 from windows import SETTINGS
 
 _PENDULUM = {
@@ -75,10 +75,12 @@ def trial(name, method, trained, data=None, change=lambda experiment: experiment
     """
     import numpy as np
 
+    from pdsim.config.experiment import load_experiment
     from pdsim.runtime.files import read_dataset, write_dataset
 
-    experiment, path = load(name)
-    data = read_dataset(path) if data is None else data
+    if data is None:
+        data = read_dataset(load(name)[1])
+    experiment = load_experiment(EXPERIMENT.format(name))
     split = np.where(np.isin(np.arange(data.sizes["trajectory"]), trained), "train", "test")
     data = data.assign_coords(split=("trajectory", split))
     logs = data["run"].values

@@ -3,11 +3,13 @@
 Groups: ``posterior`` (one variable per parameter, dims ``(chain, draw)``, physical units),
 ``sample_stats``, ``combinations`` (what the motion can determine), ``single`` (the model's own
 parameters, drawn along the ridge that combinations leave, where asked for), ``noise`` (deviations
-of sensors and of the process, where they are inferred), ``prior``, ``shooting`` (start states and
-defects of the windows), ``history`` (one value per iteration), ``course`` (the draws as
-they stood after more and more roll-outs) and ``convergence`` (R-hat and effective sample size of
-Markov chains; optimum and deviation of least squares). Particles are one chain; the attribute
-``sample_kind`` tells what the draws are, ``ended`` what ended the run: budget, time or convergence.
+of sensors, of the process and between recordings, where they are inferred), ``recordings`` (what
+varies between them, in each of training, dims ``(chain, draw, trajectory)``), ``prior``,
+``shooting`` (start states and defects of the windows), ``history`` (one value per iteration),
+``course`` (the draws as they stood after more and more roll-outs) and ``convergence`` (R-hat and
+effective sample size of Markov chains; optimum and deviation of least squares). Particles are one
+chain; the attribute ``sample_kind`` tells what the draws are, ``ended`` what ended the run: budget,
+time or convergence.
 """
 
 from collections.abc import Mapping, Sequence
@@ -100,6 +102,24 @@ def single_group(
     return group.assign(effective=(_DRAWS, effective, {"units": "points"}))
 
 
+def _recordings_group(
+    space: ParameterSpace, own: Mapping[str, np.ndarray], posterior: xr.Dataset
+) -> xr.Dataset:
+    """Values of the parameters that vary in each recording of training; empty if none do."""
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    units = {parameter.name: parameter.unit for parameter in space.parameters}
+    return xr.Dataset(
+        {
+            name: (
+                (*_DRAWS, "trajectory"),
+                values.reshape(*shape, -1),
+                {"units": units[name]},
+            )
+            for name, values in own.items()
+        }
+    )
+
+
 def assemble(
     simulator: Simulator,
     space: ParameterSpace,
@@ -108,6 +128,7 @@ def assemble(
     draws: np.ndarray,
     chain_count: int,
     prior_draws: np.ndarray,
+    own: Mapping[str, np.ndarray],
     sample_stats: Mapping[str, np.ndarray],
     shooting: xr.Dataset,
     history: Mapping[str, np.ndarray],
@@ -123,6 +144,7 @@ def assemble(
         space: of what was estimated: its parameters and, behind them, those of the noise.
         draws, prior_draws: (draw, M) physical values, chain by chain.
         chain_count: chains the draws come from.
+        own: parameter that varies between recordings → (draw, trajectory), physical values.
         sample_stats: name → (draw,).
         shooting: dims (draw, trajectory, window, …).
         history: name → (iteration,).
@@ -151,6 +173,7 @@ def assemble(
                 config, simulator, by_chain[..., :count], int(attributes["seed"])
             ),
             "noise": parameter_group(noise, by_chain[..., count:], _DRAWS),
+            "recordings": _recordings_group(simulator.space, own, posterior),
             "prior": parameter_group(space, prior_draws[None], _DRAWS),
             "shooting": shooting,
             "history": xr.Dataset(

@@ -91,11 +91,12 @@ def prefix_of(
             length of windows and, to draws without any of their own, the noise.
         frames: P, fewer than the shortest held-out recording has.
         inferred: names of the deviations that the draws have; where σ is not among them, it is the
-            white noise found in the training recordings, and q is 0.
+            white noise found in the training recordings, q is 0, and no parameter varies.
     """
     train, test = select(trajectories, "train"), select(trajectories, "test")
     kinds = {name.partition("_")[0] for name in inferred}
-    absent = {kind: None for kind in ("sensor", "process") if kind not in kinds}
+    none = {"sensor": None, "process": None, "varying": {}}
+    absent = {kind: value for kind, value in none.items() if kind not in kinds}
     config = likelihood.marginal.model_copy(update=absent)
     length = window_length(train.sizes["time"], likelihood.window_count)
     seen = test.isel(time=slice(0, frames)).assign_coords(

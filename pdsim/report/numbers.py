@@ -145,6 +145,21 @@ def quantile_lines(path: str, group: str) -> list[QuantileLine]:
     return lines
 
 
+def recordings_lines(path: str) -> list[QuantileLine]:
+    """Quantiles of what varies between recordings, in each of training; empty if nothing does."""
+    if not _has(path, "recordings"):
+        return []
+    return [
+        QuantileLine(
+            f"{name}, recording {number}",
+            str(values.attrs["units"]),
+            *(f"{x:.4g}" for x in np.nanquantile(values.isel(trajectory=number), _QUANTILES)),
+        )
+        for name, values in read_dataset(path, "recordings").data_vars.items()
+        for number in range(values.sizes["trajectory"])
+    ]
+
+
 def single_text(path: str) -> str:
     """How many draws have no single parameters within the prior's limits; empty if all have."""
     if not _has(path, "single"):

@@ -31,6 +31,8 @@ from pdsim.trajectories import load_trajectories
 
 log = logging.getLogger(__name__)
 
+# Keeps random numbers of recordings' own values apart from others of the same seed.
+_OWN = 20_261_125
 # Of the trajectories, what an estimation reads beside the inputs.
 _READ = ("observed", "states", "start", "start_covariance", "length", "channel_derived")
 
@@ -105,6 +107,7 @@ def infer(
         draws=physical(draws.parameters),
         chain_count=estimator.chain_count(problem),
         prior_draws=physical(space.sample_prior(size, seed)),
+        own=_own_values(problem, draws, seed),
         sample_stats={
             "log_likelihood": np.asarray(log_likelihood),
             "log_prior": np.asarray(jax.jit(space.log_prior)(draws.parameters)),
@@ -136,6 +139,20 @@ def infer(
         int(diverging.sum()),
         float(np.median(log_likelihood)),
     )
+
+
+def _own_values(
+    problem: ShootingProblem | MarginalProblem, draws: Position, seed: int
+) -> dict[str, np.ndarray]:
+    """Values in each recording of the parameters that vary, (draw, trajectory) each."""
+    if not isinstance(problem, MarginalProblem) or not problem.noise.varied:
+        return {}
+    varied, count = problem.noise.varied, len(problem.start)
+    shape = (len(draws.parameters), count, len(varied))
+    normal = np.random.default_rng([seed, _OWN]).normal(size=shape)
+    rows = draws.parameters, jnp.asarray(normal, draws.parameters.dtype)
+    found = np.asarray(jax.jit(MarginalProblem.own_values)(problem, rows))
+    return {parameter.name: found[..., i] for i, parameter in enumerate(varied)}
 
 
 def _shooting_group(

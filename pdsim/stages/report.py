@@ -28,6 +28,7 @@ from pdsim.report.numbers import (
     parameter_lines,
     prior_draws,
     quantile_lines,
+    recordings_lines,
     single_text,
     start_lines,
 )
@@ -153,6 +154,7 @@ def write_report(
                     line for line in quantile_lines(path, "single") if line.name != "effective"
                 ],
                 "single_text": single_text(path),
+                "recordings": recordings_lines(path),
                 "noise": noise_text(path, _window(root, data)),
                 "truth": of_truth(_ranks(table, root)),
                 "summary": _posterior_summary(path, root)

@@ -120,6 +120,55 @@ def test_mean_and_variance_are_the_kalman_filter_s(data, recording):
     assert np.abs(ratio - 1).max() < 5 * np.sqrt(2 / draws)
 
 
+def test_a_recording_s_own_value_is_filtered_with_its_state(data):
+    """Rest positions vary: the Kalman filter of state and rest position, and their mean known."""
+    draws, tau, rest = 4000, 0.05, 0.02
+    space = ParameterSpace(
+        (*SPACE.parameters, Parameter("rest", -0.2, 0.2, "m", sets=("rest",))),
+        tuple((name, value) for name, value in SPACE.fixed if name != "rest"),
+    )
+    likelihood = LikelihoodConfig.model_validate(
+        {"window_count": 4, "marginal": {"start": 1.0, "varying": {"rest": 0.03}}}
+    )
+    chosen = prefix_of(
+        Simulator(Oscillator(integrator="rk4"), space, 10),
+        likelihood,
+        data.isel(trajectory=[0, 1]),
+        frames=PREFIX,
+        inferred=(*NAMES, "varying_rest"),
+    )
+    assert chosen.problem.space.names == ("stiffness", "rest", *NAMES[:3], "varying_rest", NAMES[3])
+    found = predict(
+        chosen, np.tile([STIFFNESS, rest, SIGMA, *Q, tau, RHO], (draws, 1)), seed=0, spread=0.0
+    )
+    wide = np.block([[COVARIANCE, np.zeros((2, 1))], [np.zeros((1, 2)), tau**2]])
+
+    def step(frame):
+        transition, shift = exact_step(PUSH[frame - 1])
+        # A force of k times the rest position acts as a push does.
+        by_rest = (exact_step(STIFFNESS)[1] - exact_step(0.0)[1])[:, None]
+        return np.block([[transition, by_rest], [np.zeros((1, 2)), 1.0]]), np.append(shift, 0.0)
+
+    _, means, covariances = kalman(
+        data["observed"].values[1],
+        step,
+        np.append(START, rest),
+        wide,
+        [SIGMA],
+        np.append(Q, 0.0),
+        RHO,
+        length=WINDOW,
+        frames=PREFIX,
+    )
+    mean, covariance = means[PREFIX - 1 :, :2], covariances[PREFIX - 1 :, :2, :2]
+    expected = np.diagonal(covariance, axis1=1, axis2=2)
+    error = (found.channels[0].mean(axis=0) - mean) / np.sqrt(expected / draws)
+    assert np.abs(error).max() < 5
+    assert np.abs(found.channels[0].var(axis=0) / expected - 1).max() < 5 * np.sqrt(2 / draws)
+    known, _ = moments(data, 1)
+    assert np.abs(mean - known).max() > 5 * np.abs(error * np.sqrt(expected / draws)).max()
+
+
 @pytest.mark.parametrize("frame", [0, 10, FRAMES - PREFIX - 1])
 def test_ranks_of_independent_recordings_are_uniform(data, found, frame):
     """At one frame, of 400 independent recordings among 199 draws: uniform on 0 … 199."""

@@ -34,6 +34,7 @@ def carried_through(root, folder):
     }
     values["runs"], values["reference"] = [runs[name] for name in RUNS], REFERENCE
     del values["detailed"]
+    values["likelihood"].setdefault("marginal", {})["varying"] = {"link_1": 0.05}
     values["bayessim"] = BAYESSIM
     values["budgets"] = {"quick": {"particle_count": 12, "iteration_count": 30, "chunk_size": 10}}
     experiment = folder / "tiny.yaml"

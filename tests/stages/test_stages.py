@@ -15,6 +15,7 @@ from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS, at_rollou
 from pdsim.metrics.metric import pool
 from pdsim.preflight.findings import Preflight, write_preflight
 from pdsim.recordings.smoothing import white_noise
+from pdsim.report.numbers import noise_text, recordings_lines
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
@@ -61,7 +62,8 @@ def test_posteriors_open_in_arviz(tiny, run, chains, draws):
 def test_posteriors_hold_all_groups_and_their_provenance(tiny):
     tree = xr.open_datatree(posterior_file(tiny), engine="netcdf4")
     groups = {"posterior", "sample_stats", "prior", "shooting", "history", "course", "convergence"}
-    assert set(tree.children) == groups | {"combinations", "noise", "single"}
+    assert set(tree.children) == groups | {"combinations", "noise", "recordings", "single"}
+    assert set(tree["recordings"].data_vars) == set()
     assert set(tree["single"].data_vars) == set()
     assert set(tree["noise"].data_vars) == set()
     assert tree["combinations"]["J1_over_G1"].shape == tree["posterior"]["link_1"].shape
@@ -90,11 +92,25 @@ def test_posteriors_hold_all_groups_and_their_provenance(tiny):
 
 def test_marginal_shooting_s_posterior_holds_the_noise_it_inferred(tiny):
     noise = read_dataset(posterior_file(tiny, "csvgd_marginal"), "noise")
-    names = {"sensor_q0", "sensor_q1", "process_correlation"}
+    names = {"sensor_q0", "sensor_q1", "process_correlation", "varying_link_1"}
     names |= {f"process_{name}" for name in ("q0", "q1", "dq0", "dq1")}
     assert set(noise.data_vars) == names
     assert dict(noise.sizes) == {"chain": 1, "draw": 12}
     assert all((noise[name] > 0).all() for name in names)
+
+
+def test_a_parameter_that_varies_has_a_value_in_each_recording_of_training(tiny):
+    path = posterior_file(tiny, "csvgd_marginal")
+    own, shared = (read_dataset(path, group)["link_1"] for group in ("recordings", "posterior"))
+    assert dict(own.sizes) == {"chain": 1, "draw": 12, "trajectory": 1}
+    assert own.attrs["units"] == "m"
+    assert np.isfinite(own).all() and (own.isel(trajectory=0) != shared).all()
+    lines = recordings_lines(str(path))
+    assert [line.name for line in lines] == ["link_1, recording 0"]
+    middle = float(np.median(own))
+    assert float(lines[0].low) <= float(lines[0].median) <= float(lines[0].high)
+    assert float(lines[0].median) == pytest.approx(middle, rel=1e-3)
+    assert "from recording to recording deviate" in noise_text(str(path), 0.1).lower()
 
 
 def test_the_same_job_gives_the_same_draws(tiny, tmp_path):
@@ -357,5 +373,11 @@ def test_the_report_is_one_file_with_everything(tiny, figures, tmp_path):
     assert text.count("data:image/png;base64,") == len(PLOTS)
     assert 'src="http' not in text
     words = ("Synthetic double pendulum", "Errors with fitted start states", "link_2", "jax=")
-    for word in (*words, "Table II", "Settings", "too few draws of each chain to tell"):
+    for word in (
+        *words,
+        "Table II",
+        "Settings",
+        "link_1, recording 0",
+        "too few draws of each chain to tell",
+    ):
         assert word in text
