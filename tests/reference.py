@@ -28,6 +28,8 @@ MOTORS = {
     "dry_friction_1": 3e-3,
     "dry_friction_2": 1e-3,
 }
+# What the air does.
+DRAG = {"drag_1": 2e-5, "drag_2": 3e-5}
 
 
 def mujoco_model(p):

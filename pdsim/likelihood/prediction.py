@@ -17,7 +17,7 @@ draw times exp(s N(0, 1)) for each state variable and recording, with s the ``sp
 
 from collections.abc import Collection
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -95,7 +95,7 @@ def prefix_of(
     """
     train, test = select(trajectories, "train"), select(trajectories, "test")
     kinds = {name.partition("_")[0] for name in inferred}
-    none = {"sensor": None, "process": None, "varying": {}}
+    none: dict[str, Any] = {"sensor": None, "process": None, "varying": {}}
     absent = {kind: value for kind, value in none.items() if kind not in kinds}
     config = likelihood.marginal.model_copy(update=absent)
     length = window_length(train.sizes["time"], likelihood.window_count)

@@ -14,10 +14,10 @@ masses, inertias and centres of mass: J1, J2, friction, l and the first moments
     S1x = m1 x1      S1y = m1 y1 + m2 l      S2x = m2 x2      S2y = m2 y2
 
 so that C = l S2 and G = g S. J1 then counts R1, which the motion cannot tell from it; R2 stays a
-parameter. Free motion scales: S1y, unless given, is 1 kg m, and J1, J2, S1x, S2x, S2y and friction
-of either kind are then those over S1y. Links of these values exist if J1 J2 > l² |S2|², since |S2|²
-≤ m2 J2 and m2 l² ≤ J1; elsewhere the mass matrix is not positive at some q1, and every acceleration
-is NaN.
+parameter. Free motion scales: S1y, unless given, is 1 kg m, and J1, J2, S1x, S2x, S2y, friction of
+either kind and drag are then those over S1y. Links of these values exist if J1 J2 > l² |S2|², since
+|S2|² ≤ m2 J2 and m2 l² ≤ J1; elsewhere the mass matrix is not positive at some q1, and every
+acceleration is NaN.
 """
 
 from collections.abc import Mapping
@@ -31,6 +31,7 @@ from pdsim.config.section import Positive, Section
 from pdsim.systems.pendulum_links import ridge
 from pdsim.systems.pendulum_motion import (
     Coefficients,
+    Drag,
     Motors,
     accelerations,
     mass_matrix,
@@ -52,6 +53,9 @@ class Options(Section):
     )
     dry_friction: bool = Field(
         False, description="dry friction in both joints of a pendulum without motors"
+    )
+    air_drag: bool = Field(
+        False, description="drag of air on both links, by the square of their rates"
     )
     friction_velocity: Positive = Field(
         0.1, description="ε, joint rate at which dry friction is 76 % of its full size [rad/s]"
@@ -79,7 +83,7 @@ def coefficients(parameters, options: Options) -> Coefficients:
         f2=parameters["friction_2"],
     )
     if not options.motors:
-        return _with_dry_friction(free, None, parameters, options)
+        return _with_friction(free, None, parameters, options)
     R1 = parameters["rotor_inertia_1"]
     return _with_motors(free._replace(J1=free.J1 + R1), parameters, options)
 
@@ -88,11 +92,13 @@ def _with_motors(free: Coefficients, parameters, options: Options) -> Coefficien
     """Add motors to the coefficients without, whose J1 counts R1 already."""
     R2 = parameters["rotor_inertia_2"]
     free = free._replace(J1=free.J1 + R2, J2=free.J2 + R2)
-    return _with_dry_friction(free, R2, parameters, options)
+    return _with_friction(free, R2, parameters, options)
 
 
-def _with_dry_friction(free: Coefficients, R2, parameters, options: Options) -> Coefficients:
-    """Add dry friction if there is any, which there is with motors."""
+def _with_friction(free: Coefficients, R2, parameters, options: Options) -> Coefficients:
+    """Add the drag of air if there is any, and dry friction, which there is with motors."""
+    if options.air_drag:
+        free = free._replace(drag=Drag(parameters["drag_1"], parameters["drag_2"]))
     if not options.motors and not options.dry_friction:
         return free
     d1, d2 = parameters["dry_friction_1"], parameters["dry_friction_2"]
@@ -123,7 +129,7 @@ def _base_coefficients(parameters, options: Options) -> Coefficients:
     )
     if options.motors:
         return _with_motors(free, parameters, options)
-    return _with_dry_friction(free, None, parameters, options)
+    return _with_friction(free, None, parameters, options)
 
 
 def _link(i: int) -> dict[str, SystemParameter]:
@@ -165,6 +171,14 @@ def _dry(i: int) -> dict[str, SystemParameter]:
     return {
         f"dry_friction_{i}": SystemParameter(
             "N m", 0.0, f"dry friction of joint {i}", f"$d_{i}$", positive=True
+        )
+    }
+
+
+def _drag(i: int) -> dict[str, SystemParameter]:
+    return {
+        f"drag_{i}": SystemParameter(
+            "N m s^2", 0.0, f"drag of air on link {i}", f"$c_{i}$", positive=True
         )
     }
 
@@ -212,6 +226,8 @@ _MEANINGS = {
     "f2": "viscous friction of joint 2",
     "d1": "dry friction of joint 1",
     "d2": "dry friction of joint 2",
+    "c1": "drag of air on link 1",
+    "c2": "drag of air on link 2",
 }
 _G1 = "G1, with G1 = g (m1 y1 + m2 l)"
 _MEANINGS_OVER_G1 = {
@@ -223,6 +239,8 @@ _MEANINGS_OVER_G1 = {
     "f2_over_G1": f"viscous friction of joint 2 over {_G1}",
     "d1_over_G1": f"dry friction of joint 1 over {_G1}",
     "d2_over_G1": f"dry friction of joint 2 over {_G1}",
+    "c1_over_G1": f"drag of air on link 1 over {_G1}",
+    "c2_over_G1": f"drag of air on link 2 over {_G1}",
 }
 
 
@@ -259,6 +277,8 @@ class DoublePendulum(ContinuousSystem):
     def parameters(self) -> Mapping[str, SystemParameter]:
         base = self.options.parameters == "base"
         free = _BASE if base else _FREE
+        if self.options.air_drag:
+            free = free | _drag(1) | _drag(2)
         if not self.options.motors:
             return free | _dry(1) | _dry(2) if self.options.dry_friction else free
         motors = _motor(1) | _motor(2)
@@ -281,7 +301,7 @@ class DoublePendulum(ContinuousSystem):
         if self.options.parameters != "base":
             return None
         links = self.options.model_copy(update={"parameters": "links"})
-        return replace(self, options=links), ridge(self.options.motors, self.options.dry_friction)
+        return replace(self, options=links), ridge(links)
 
     def combinations(self, parameters):
         """The coefficients; without motors over G1, since free motion has no scale of mass.
@@ -296,6 +316,7 @@ class DoublePendulum(ContinuousSystem):
         if m is None or m.R2 is None:
             frictions = () if m is None else (m.d1, m.d2)
             dry = {f"d{i}_over_G1": (d / G1, "-") for i, d in enumerate(frictions, 1)}
+            drag = {f"c{i}_over_G1": (c / G1, "s^2") for i, c in enumerate(k.drag or (), 1)}
             return {
                 "J1_over_G1": (k.J1 / G1, "s^2"),
                 "J2_over_G1": (k.J2 / G1, "s^2"),
@@ -304,6 +325,7 @@ class DoublePendulum(ContinuousSystem):
                 "f1_over_G1": (k.f1 / G1, "s"),
                 "f2_over_G1": (k.f2 / G1, "s"),
                 **dry,
+                **drag,
             }
         return {
             "J1": (k.J1, "kg m^2"),
@@ -316,7 +338,7 @@ class DoublePendulum(ContinuousSystem):
             "f2": (k.f2, "N m s"),
             "d1": (m.d1, "N m"),
             "d2": (m.d2, "N m"),
-        }
+        } | {f"c{i}": (c, "N m s^2") for i, c in enumerate(k.drag or (), 1)}
 
     @property
     def combination_meanings(self) -> Mapping[str, str]:

@@ -6,9 +6,12 @@ y1 stands for here. With these given the other links' parameters follow.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pdsim.systems.ridge import Ridge
+
+if TYPE_CHECKING:
+    from pdsim.systems.double_pendulum import Options
 
 # Each parameter of the links that follows from base parameters, and the one it grows with.
 _DETERMINED = {
@@ -21,7 +24,7 @@ _DETERMINED = {
     "com_y_2": "S2y",
     "friction_2": "friction_2",
 }
-_DRY = ("dry_friction_1", "dry_friction_2")
+_DRY, _DRAG = ("dry_friction_1", "dry_friction_2"), ("drag_1", "drag_2")
 _OF_MOTORS = ("rotor_inertia_2", *_DRY)
 
 
@@ -36,7 +39,7 @@ def base_parameters(links: Mapping[str, Any]) -> dict[str, Any]:
     x2, y2 = links["com_x_2"], links["com_y_2"]
     length = links["length"]
     J1 = links["inertia_1"] + m1 * (x1 * x1 + y1 * y1) + m2 * length * length
-    kept = ("friction_1", "friction_2", "length", "gravity", *_OF_MOTORS)
+    kept = ("friction_1", "friction_2", "length", "gravity", *_OF_MOTORS, *_DRAG)
     return {
         "J1": J1 + links.get("rotor_inertia_1", 0.0),
         "S1x": m1 * x1,
@@ -60,7 +63,7 @@ def _split(base: Mapping[str, Any], free: Mapping[str, Any]) -> dict[str, Any]:
     rotor = free.get("rotor_inertia_1", 0.0)
     return {
         **{name: base[name] for name in ("length", "gravity", "rotor_inertia_2") if name in base},
-        **{name: factor * base[name] for name in _DRY if name in base},
+        **{name: factor * base[name] for name in (*_DRY, *_DRAG) if name in base},
         **free,
         "inertia_1": factor * base["J1"] - rotor - m1 * (x1 * x1 + y1 * y1) - m2 * length * length,
         "com_x_1": x1,
@@ -73,11 +76,12 @@ def _split(base: Mapping[str, Any], free: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def ridge(motors: bool, dry_friction: bool = False) -> Ridge:
+def ridge(options: "Options") -> Ridge:
     """Return the way from base parameters to links; torques of motors fix the common factor."""
-    if motors:
-        own = {name: name for name in _OF_MOTORS}
+    drag = {name: name for name in _DRAG} if options.air_drag else {}
+    if options.motors:
+        own = {name: name for name in _OF_MOTORS} | drag
         free = ("mass_1", "mass_2", "rotor_inertia_1")
         return Ridge(free, _DETERMINED | {"com_y_1": "S1y"} | own, _split)
-    dry = {name: name for name in _DRY} if dry_friction else {}
-    return Ridge(("com_y_1", "mass_1", "mass_2"), _DETERMINED | dry, _split)
+    dry = {name: name for name in _DRY} if options.dry_friction else {}
+    return Ridge(("com_y_1", "mass_1", "mass_2"), _DETERMINED | dry | drag, _split)

@@ -23,7 +23,8 @@ gear's ratio, and dry friction −d_i tanh(q̇_i / ε) to the torque. In the abs
     J1 → J1 + R1 + R2      J2 → J2 + R2      C → C − R2
     right-hand sides: τ1 − τ2 and τ2, with friction of either kind taken off each
 
-Dry friction there is without motors too, where it is asked for.
+Dry friction there is without motors too, where it is asked for. So is the drag of air on each link,
+−c1 ȧ |ȧ| and −c2 ḃ |ḃ| on the right-hand sides, as of a link that turns about a joint at rest.
 
 The adjoint of the accelerations is written out below: reverse-mode differentiation of the same
 lines stores and recomputes several times as many numbers.
@@ -53,6 +54,17 @@ class Motors(NamedTuple):
     epsilon: jax.Array
 
 
+class Drag(NamedTuple):
+    """Of air on both links; scalars.
+
+    Attributes:
+        c1, c2: torque over the square of the link's rate [N m s²].
+    """
+
+    c1: jax.Array
+    c2: jax.Array
+
+
 class Coefficients(NamedTuple):
     """The numbers the motion depends on; scalars.
 
@@ -62,6 +74,7 @@ class Coefficients(NamedTuple):
         G1y, G1x, G2y, G2x: [N m].
         f1, f2: viscous friction [N m s].
         motors: None without them and without dry friction.
+        drag: None without.
     """
 
     J1: jax.Array
@@ -75,6 +88,7 @@ class Coefficients(NamedTuple):
     f1: jax.Array
     f2: jax.Array
     motors: Motors | None = None
+    drag: Drag | None = None
 
 
 def _coupling(k: Coefficients, sw, cw):
@@ -111,6 +125,9 @@ def _solve(k: Coefficients, state, torque):
     if k.motors is not None:
         t1, t2 = _driven(k.motors, va, vw, torque)
         right_1, right_2 = right_1 + (t1 - t2), right_2 + t2
+    if k.drag is not None:
+        right_1 = right_1 - k.drag.c1 * va * jnp.abs(va)
+        right_2 = right_2 - k.drag.c2 * vb * jnp.abs(vb)
     C = _inertia_coupling(k, C)
     # Division, and not a shared reciprocal: XLA computes a quotient once and a product per user.
     determinant = k.J1 * k.J2 - C * C
@@ -182,6 +199,13 @@ def _accelerations_adjoint(residuals, cotangent):
         bar_epsilon = (nu_1 * slope_1 * va - relative * slope_2 * vw) / m.epsilon
         bar_R2 = None if m.R2 is None else -bar_C
         bar_motors = Motors(bar_R2, -nu_1 * share_1, relative * share_2, bar_epsilon)
+    bar_drag: Drag | None = None
+    if k.drag is not None:
+        speed_a, speed_b = jnp.abs(va), jnp.abs(vb)
+        of_b = 2 * k.drag.c2 * speed_b * nu_2
+        bar_va = bar_va - 2 * k.drag.c1 * speed_a * nu_1 - of_b
+        bar_vw = bar_vw - of_b
+        bar_drag = Drag(-nu_1 * va * speed_a, -nu_2 * vb * speed_b)
     bar_state = (
         -nu_1 * (k.G1y * ca - k.G1x * sa) - gravity_2,
         -gravity_2 - bar_C * D + bar_D * coupling,
@@ -200,6 +224,7 @@ def _accelerations_adjoint(residuals, cotangent):
         f1=-nu_1 * va,
         f2=relative * vw,
         motors=bar_motors,
+        drag=bar_drag,
     )
     return bar_state, bar_torque, bar_k
 

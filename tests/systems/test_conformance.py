@@ -20,7 +20,7 @@ OPTIONS = {
     "double_pendulum": (
         {"motors": True},
         {"parameters": "base"},
-        {"dry_friction": True},
+        {"dry_friction": True, "air_drag": True},
         {"parameters": "base", "motors": True},
     )
 }

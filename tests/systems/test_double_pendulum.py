@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from reference import CROOKED, IBM_EQUIVALENT, MOTORS, mujoco_model, random_states
+from reference import CROOKED, DRAG, IBM_EQUIVALENT, MOTORS, mujoco_model, random_states
 from scipy.integrate import solve_ivp
 
 from pdsim.recordings.camera import constrained_accelerations
@@ -16,7 +16,8 @@ from pdsim.systems.rollout import rollout
 FREE = DoublePendulum()
 DRIVEN = DoublePendulum(options=Options(motors=True, friction_velocity=0.3))
 DRY = DoublePendulum(options=Options(dry_friction=True, friction_velocity=0.3))
-SYSTEMS = {"free": FREE, "motors": DRIVEN, "dry": DRY}
+AIR = DoublePendulum(options=Options(air_drag=True))
+SYSTEMS = {"free": FREE, "motors": DRIVEN, "dry": DRY, "air": AIR}
 START = (1.0, 0.4, 2.0, -3.0)
 WILD = (1.5, 0.4, 5.0, -3.0)
 
@@ -77,6 +78,26 @@ def test_accelerations_with_motors_are_those_of_mujoco():
     )
 
 
+def test_drag_of_air_is_a_torque_on_each_link_by_its_absolute_rate():
+    import mujoco
+
+    model = mujoco_model(CROOKED)
+    data = mujoco.MjData(model)
+    states = random_states(50)
+    expected = []
+    for state in states:
+        data.qpos[:], data.qvel[:] = state[:2], state[2:]
+        rates = np.cumsum(state[2:])
+        first, second = -np.array(list(DRAG.values())) * rates * np.abs(rates)
+        data.qfrc_applied[:] = first + second, second
+        mujoco.mj_forward(model, data)
+        expected.append(data.qacc.copy())
+    rates = AIR.derivative(tuple(states.T), (), 0.0, AIR.prepare(CROOKED | DRAG))
+    found = np.stack(rates[2:], axis=1)
+    np.testing.assert_allclose(found, np.array(expected), rtol=1e-9, atol=1e-8)
+    assert np.abs(found - accelerations(CROOKED, states)).max() > 0.01
+
+
 def test_motors_of_no_size_change_nothing():
     states = random_states(20)
     absent = dict.fromkeys(MOTORS, 0.0)
@@ -119,13 +140,21 @@ def test_accelerations_are_those_of_newton_and_euler():
 
 @pytest.mark.parametrize(
     ("kind", "factor"),
-    [("free", 1.0), ("free", 0.07), ("dry", 1.0), ("dry", 0.07), ("motors", 1.0)],
+    [
+        ("free", 1.0),
+        ("free", 0.07),
+        ("dry", 1.0),
+        ("dry", 0.07),
+        ("air", 1.0),
+        ("air", 0.07),
+        ("motors", 1.0),
+    ],
 )
 def test_base_parameters_move_as_their_links_do(kind, factor):
     """Free motion at any common factor of masses and inertias; driven, at the true one."""
     dry = {name: MOTORS[name] for name in ("dry_friction_1", "dry_friction_2")}
-    own = {"free": {}, "motors": MOTORS, "dry": dry}[kind]
-    scaled = ("J1", "J2", "S1x", "S1y", "S2x", "S2y", "friction_1", "friction_2", *dry)
+    own = {"free": {}, "motors": MOTORS, "dry": dry, "air": DRAG}[kind]
+    scaled = ("J1", "J2", "S1x", "S1y", "S2x", "S2y", "friction_1", "friction_2", *dry, *DRAG)
     base = {
         name: value * (factor if name in scaled else 1)
         for name, value in base_parameters(CROOKED | own).items()
@@ -149,14 +178,14 @@ def test_base_parameters_move_as_their_links_do(kind, factor):
 
     # No chaos within a fifth of a second: rounding stays rounding.
     np.testing.assert_allclose(
-        motion(system, base), motion(links, CROOKED | MOTORS), rtol=1e-12, atol=1e-12
+        motion(system, base), motion(links, CROOKED | MOTORS | DRAG), rtol=1e-12, atol=1e-12
     )
     found = system.combinations(base)
     if motors:
         # Base parameters are what the motion determines; J1 has one meaning there.
         assert found == {}
         return
-    for name, (value, unit) in links.combinations(CROOKED | MOTORS).items():
+    for name, (value, unit) in links.combinations(CROOKED | MOTORS | DRAG).items():
         assert found[name] == (pytest.approx(float(value), rel=1e-12), unit)
 
 

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from reference import CROOKED, MOTORS, random_states
+from reference import CROOKED, DRAG, MOTORS, random_states
 from tiers import slow
 
 from pdsim.systems import pendulum_motion
@@ -15,20 +15,23 @@ from pdsim.systems.rollout import rollout, squared_error
 FREE = DoublePendulum()
 DRIVEN = DoublePendulum(options=Options(motors=True, friction_velocity=0.3))
 DRY = DoublePendulum(options=Options(dry_friction=True, friction_velocity=0.3))
+AIR = DoublePendulum(options=Options(air_drag=True))
 START = (1.0, 0.4, 2.0, -3.0)
 
 
-@pytest.mark.parametrize(("system", "count"), [(FREE, 4 + 10), (DRIVEN, 4 + 2 + 14), (DRY, 4 + 13)])
+@pytest.mark.parametrize(
+    ("system", "count"), [(FREE, 4 + 10), (DRIVEN, 4 + 2 + 14), (DRY, 4 + 13), (AIR, 4 + 12)]
+)
 def test_the_written_adjoint_is_the_transpose_of_the_accelerations(system, count):
     """In state, torques and every coefficient, the width ε of dry friction among them."""
     states = tuple(jnp.asarray(c) for c in random_states(30).T)
     rng = np.random.default_rng(2)
     torques = ()
-    if system is not FREE:
+    if system.options.motors or system.options.dry_friction:
         states = (*states[:2], *(0.02 * v for v in states[2:]))  # where dry friction is not flat
     if system.inputs:
         torques = tuple(jnp.asarray(rng.normal(size=30)) for _ in range(2))
-    one = system.prepare(CROOKED | MOTORS)
+    one = system.prepare(CROOKED | MOTORS | DRAG)
     k = jax.tree.map(lambda x: jnp.full(30, x), one)
     cotangent = tuple(jnp.asarray(rng.normal(size=30)) for _ in range(2))
     shown, automatic = jax.vjp(plain_accelerations, states, torques, k)

@@ -8,10 +8,11 @@ from tiers import slow
 
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.runtime.errors import PdsimError
+from pdsim.systems.double_pendulum import Options
 from pdsim.systems.pendulum_links import base_parameters, ridge
 from pdsim.systems.ridge import Ridge, recover
 
-FREE = ridge(motors=False)
+FREE = ridge(Options())
 GRAVITY = ("gravity", 9.81)
 BOX = {
     "mass_1": (0.05, 0.5),
@@ -33,6 +34,7 @@ MOTORS = {
     "dry_friction_2": (0.0, 0.1),
 }
 DRY = ("dry_friction_1", "dry_friction_2")
+DRAG = {"drag_1": (0.0, 1e-4), "drag_2": (0.0, 1e-4)}
 
 
 def space(box, **fixed):
@@ -53,7 +55,7 @@ def prior_draws(prior, count, seed):
 
 
 def over_scale(base):
-    scaled = ("J1", "J2", "S1x", "S1y", "S2x", "S2y", "friction_1", "friction_2", *DRY)
+    scaled = ("J1", "J2", "S1x", "S1y", "S2x", "S2y", "friction_1", "friction_2", *DRY, *DRAG)
     return {name: value / base["S1y"] if name in scaled else value for name, value in base.items()}
 
 
@@ -63,10 +65,10 @@ def over_scale(base):
         ("free", {}),
         slow("free", {"mass_1": 0.2}),
         slow("free", {"com_x_1": 0.0}),
-        slow("dry", {}),
+        slow("air", {}),
         ("motors", {}),
     ],
-    ids=["free", "mass_1 known", "symmetric", "dry friction", "motors"],
+    ids=["free", "mass_1 known", "symmetric", "dry friction and drag", "motors"],
 )
 def test_recovered_links_follow_the_prior(kind, fixed):
     """Prior draws pushed to base parameters and recovered from these are prior draws again.
@@ -74,9 +76,9 @@ def test_recovered_links_follow_the_prior(kind, fixed):
     With the base parameters that were given, and jointly with them: where the parameters left free
     lie with J1 and S2y has the rank correlation of the prior's own draws.
     """
-    motors, dry = kind == "motors", {name: MOTORS[name] for name in DRY}
-    prior = space(BOX | {"free": {}, "dry": dry, "motors": MOTORS}[kind], **fixed)
-    back = ridge(motors, kind == "dry")
+    motors, air = kind == "motors", {name: MOTORS[name] for name in DRY} | DRAG
+    prior = space(BOX | {"free": {}, "air": air, "motors": MOTORS}[kind], **fixed)
+    back = ridge(Options(motors=motors, dry_friction=kind == "air", air_drag=kind == "air"))
     links = prior_draws(prior, 500, seed=11)
     base = base_parameters(links) if motors else over_scale(base_parameters(links))
     found = recover(back, base, prior, points=2048, seed=12)
