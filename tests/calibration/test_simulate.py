@@ -1,5 +1,7 @@
 """The law of the simulated data sets of a linear oscillator, against closed form."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -101,6 +103,32 @@ def test_marginal_data_have_the_moments_of_the_state_space_model(template):
     assert np.isnan(rows[..., 1]).all()
     seen = np.setdiff1d(np.arange(1, FRAMES), range(9, 12))
     mean, covariance = moments(template, stiffness, 4 * COVARIANCE, q, rho, sigma)
+    agrees(rows[:, seen, 0], mean[seen - 1], covariance[np.ix_(seen - 1, seen - 1)])
+
+
+def test_each_recording_has_its_own_value_of_what_varies(template):
+    """A rest position that varies adds its variance along the slope of the mean."""
+    space = ParameterSpace(
+        (*SPACE.parameters, Parameter("rest", 0.0, 0.2, "m", sets=("rest",))),
+        tuple((name, value) for name, value in SPACE.fixed if name != "rest"),
+    )
+    marginal = {"start": 2.0, "process": [0.1, 3.0], "varying": {"rest": 0.4}}
+    made = generator(template, marginal=marginal)
+    made = replace(made, simulator=made.simulator._replace(space=space))
+    assert made.space.names[-2] == "varying_rest"
+    # Rest position and τ in the middle of their limits.
+    point = np.array([POINT[0], 0.5, *POINT[1:-1], 0.5, POINT[-1]])
+    stiffness, _, sigma, *q, tau, rho = np.asarray(made.space.to_physical(point))
+    rows = drawn(made, point)
+    seen = np.setdiff1d(np.arange(1, FRAMES), range(9, 12))
+    mean, covariance = moments(template, stiffness, 4 * COVARIANCE, q, rho, sigma)
+    # The oscillator at rest moves to its rest position: what of it has come through is the slope.
+    moved = template.copy(deep=True)
+    moved["start"][:] = 0.0
+    moved["inputs"][:] = 0.0
+    slope = moments(moved, stiffness, 0 * COVARIANCE, np.zeros(2), 0.0, 0.0)[0] / FIXED["rest"]
+    covariance = covariance + tau**2 * np.outer(slope, slope)
+    assert tau**2 * slope.max() ** 2 > covariance.diagonal().max() / 2
     agrees(rows[:, seen, 0], mean[seen - 1], covariance[np.ix_(seen - 1, seen - 1)])
 
 
