@@ -102,24 +102,6 @@ def single_group(
     return group.assign(effective=(_DRAWS, effective, {"units": "points"}))
 
 
-def _recordings_group(
-    space: ParameterSpace, own: Mapping[str, np.ndarray], posterior: xr.Dataset
-) -> xr.Dataset:
-    """Values of the parameters that vary in each recording of training; empty if none do."""
-    shape = posterior.sizes["chain"], posterior.sizes["draw"]
-    units = {parameter.name: parameter.unit for parameter in space.parameters}
-    return xr.Dataset(
-        {
-            name: (
-                (*_DRAWS, "trajectory"),
-                values.reshape(*shape, -1),
-                {"units": units[name]},
-            )
-            for name, values in own.items()
-        }
-    )
-
-
 def assemble(
     simulator: Simulator,
     space: ParameterSpace,
@@ -128,7 +110,7 @@ def assemble(
     draws: np.ndarray,
     chain_count: int,
     prior_draws: np.ndarray,
-    own: Mapping[str, np.ndarray],
+    recordings: xr.Dataset,
     sample_stats: Mapping[str, np.ndarray],
     shooting: xr.Dataset,
     history: Mapping[str, np.ndarray],
@@ -144,7 +126,7 @@ def assemble(
         space: of what was estimated: its parameters and, behind them, those of the noise.
         draws, prior_draws: (draw, M) physical values, chain by chain.
         chain_count: chains the draws come from.
-        own: parameter that varies between recordings → (draw, trajectory), physical values.
+        recordings: what varies between them, dims (chain, draw, trajectory); empty if nothing does.
         sample_stats: name → (draw,).
         shooting: dims (draw, trajectory, window, …).
         history: name → (iteration,).
@@ -173,7 +155,7 @@ def assemble(
                 config, simulator, by_chain[..., :count], int(attributes["seed"])
             ),
             "noise": parameter_group(noise, by_chain[..., count:], _DRAWS),
-            "recordings": _recordings_group(simulator.space, own, posterior),
+            "recordings": recordings,
             "prior": parameter_group(space, prior_draws[None], _DRAWS),
             "shooting": shooting,
             "history": xr.Dataset(

@@ -60,7 +60,6 @@ from pdsim.likelihood.smoother import (
 )
 from pdsim.numerics.small_matrices import diagonal
 from pdsim.parameters import ParameterSpace
-from pdsim.runtime.blocks import in_blocks
 from pdsim.runtime.cores import one_by_one, over_cores
 from pdsim.systems.rollout import over_windows, rollout, tangents
 from pdsim.systems.simulator import Simulator
@@ -69,8 +68,6 @@ from pdsim.systems.system import System
 # What is added to an information, of its largest entry and at all: it needs a Cholesky factor.
 _FLOOR, _LEAST = 1e-12, 1e-12
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-# Draws smoothed at a time: the moments of all windows are kept until the last.
-_TOGETHER = 64
 
 
 @partial(
@@ -221,32 +218,6 @@ class MarginalProblem:
         windows = self._windows(position, starts, noise)
         filtered = self._filtered(noise, starts, windows)
         return jax.tree.map(particles_first, (starts, filtered))
-
-    @in_blocks(lambda problem: _TOGETHER)
-    def own_values(self, rows: tuple[jax.Array, jax.Array]) -> jax.Array:
-        """Draw each recording's values of the parameters that vary, given what it shows.
-
-        Args:
-            rows: unit coordinates of draws, noise included (draw, M + K), and standard normal
-                numbers (draw, trajectory, V).
-
-        Returns:
-            (draw, trajectory, V), physical units.
-        """
-        coordinates, normal = rows
-        space, count = self.simulator.space, len(self.system.state)
-        nothing = jnp.zeros((len(coordinates), *self.start_shooting().shape), coordinates.dtype)
-        starts, filtered = self.smoothed(Position(coordinates, nothing))
-        mean = (starts + filtered.after.mean)[:, :, -1, count:]
-        covariance = filtered.after.covariance[:, :, -1, count:, count:]
-        values, vectors = jnp.linalg.eigh(covariance)
-        root = vectors * jnp.sqrt(jnp.maximum(values, 0.0))[..., None, :]
-        own = (mean + (root @ normal[..., None])[..., 0]) * self.state_scale[count:]
-        shared = jnp.broadcast_to(
-            coordinates[:, None, : space.dimension], (*own.shape[:2], space.dimension)
-        )
-        columns = [space.names.index(parameter.name) for parameter in self.noise.varied]
-        return space.to_physical(self.noise.shifted(space, shared, own))[..., jnp.array(columns)]
 
     def marginal(self, position: Position) -> jax.Array:
         """Return log p of each recording, (particle, trajectory)."""

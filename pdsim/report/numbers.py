@@ -149,14 +149,16 @@ def recordings_lines(path: str) -> list[QuantileLine]:
     """Quantiles of what varies between recordings, in each of training; empty if nothing does."""
     if not _has(path, "recordings"):
         return []
+    group = read_dataset(path, "recordings")
+    where = zip(group["run"].values, group["first_frame"].values, strict=True)
     return [
         QuantileLine(
-            f"{name}, recording {number}",
+            f"{name}, run {run} from frame {frame}",
             str(values.attrs["units"]),
             *(f"{x:.4g}" for x in np.nanquantile(values.isel(trajectory=number), _QUANTILES)),
         )
-        for name, values in read_dataset(path, "recordings").data_vars.items()
-        for number in range(values.sizes["trajectory"])
+        for number, (run, frame) in enumerate(where)
+        for name, values in group.data_vars.items()
     ]
 
 

@@ -69,7 +69,7 @@ def condition(
         draws=physical,
         chain_count=1,
         prior_draws=prior,
-        own={},
+        recordings=xr.Dataset(),
         sample_stats={
             "log_likelihood": np.asarray(log_likelihood),
             "log_prior": np.asarray(space.log_prior(jnp.asarray(coordinates))),

@@ -18,6 +18,7 @@ from pdsim.inference.runner import run
 from pdsim.labelings import every_labeling, interchangeable
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.marginal import MarginalProblem
+from pdsim.likelihood.own_values import own_values
 from pdsim.likelihood.problem import Position, evaluated
 from pdsim.likelihood.shooting import ShootingProblem
 from pdsim.posterior import assemble
@@ -27,7 +28,7 @@ from pdsim.runtime.files import check_output, write_dataset
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
 from pdsim.systems.simulator import build_simulator, build_system
-from pdsim.trajectories import load_trajectories
+from pdsim.trajectories import load_trajectories, select
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +108,7 @@ def infer(
         draws=physical(draws.parameters),
         chain_count=estimator.chain_count(problem),
         prior_draws=physical(space.sample_prior(size, seed)),
-        own=_own_values(problem, draws, seed),
+        recordings=_recordings_group(problem, draws, seed, data, estimator.chain_count(problem)),
         sample_stats={
             "log_likelihood": np.asarray(log_likelihood),
             "log_prior": np.asarray(jax.jit(space.log_prior)(draws.parameters)),
@@ -141,18 +142,30 @@ def infer(
     )
 
 
-def _own_values(
-    problem: ShootingProblem | MarginalProblem, draws: Position, seed: int
-) -> dict[str, np.ndarray]:
-    """Values in each recording of the parameters that vary, (draw, trajectory) each."""
+def _recordings_group(
+    problem: ShootingProblem | MarginalProblem,
+    draws: Position,
+    seed: int,
+    data: xr.Dataset,
+    chain_count: int,
+) -> xr.Dataset:
+    """Values of the parameters that vary in each recording of training; empty if none do."""
     if not isinstance(problem, MarginalProblem) or not problem.noise.varied:
-        return {}
-    varied, count = problem.noise.varied, len(problem.start)
-    shape = (len(draws.parameters), count, len(varied))
+        return xr.Dataset()
+    varied, train = problem.noise.varied, select(data, "train")
+    shape = (len(draws.parameters), train.sizes["trajectory"], len(varied))
     normal = np.random.default_rng([seed, _OWN]).normal(size=shape)
     rows = draws.parameters, jnp.asarray(normal, draws.parameters.dtype)
-    found = np.asarray(jax.jit(MarginalProblem.own_values)(problem, rows))
-    return {parameter.name: found[..., i] for i, parameter in enumerate(varied)}
+    found = np.asarray(jax.jit(own_values)(problem, rows))
+    found = found.reshape(chain_count, -1, *shape[1:])
+    dims = ("chain", "draw", "trajectory")
+    return xr.Dataset(
+        {
+            parameter.name: (dims, found[..., i], {"units": parameter.unit})
+            for i, parameter in enumerate(varied)
+        },
+        coords={name: ("trajectory", train[name].values) for name in ("run", "first_frame")},
+    )
 
 
 def _shooting_group(

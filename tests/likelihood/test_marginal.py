@@ -6,110 +6,34 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from kalman import kalman
-from scipy.linalg import expm
+from driven_oscillator import (
+    COVARIANCE,
+    POINTS,
+    SPACE,
+    START_DEVIATION,
+    WINDOWS,
+    evaluate,
+    linearise,
+    log_likelihood,
+    position,
+    problem_of,
+    recordings,
+    slope,
+)
 
 from pdsim.likelihood.config import MarginalConfig
 from pdsim.likelihood.marginal_data import marginal_problem
 from pdsim.likelihood.noise import noise_model
-from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import shooting_problem
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.systems.double_pendulum import DoublePendulum
 from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.simulator import Simulator
 
-FRAME_TIME, WINDOWS, START_DEVIATION = 0.02, 4, 3.0
-FIXED = {"mass": 0.7, "damping": 0.4, "gain": 1.3}
-SPACE = ParameterSpace(
-    (
-        Parameter("stiffness", 8.0, 16.0, "N/m", sets=("stiffness",)),
-        Parameter("rest", -0.2, 0.2, "m", sets=("rest",)),
-    ),
-    tuple(FIXED.items()),
-)
-COVARIANCE = np.array([[2e-4, 1e-4], [1e-4, 3e-3]])
-# Of stiffness, rest, σ, q of both state variables and its correlation.
-POINTS = np.array([[0.5, 0.6, 0.4, 0.5, 0.6, 0.7], [0.3, 0.1, 0.6, 0.7, 0.2, 0.3]])
-
 
 @pytest.fixture(scope="module")
 def data(trajectories_of):
-    """Two recordings of a driven oscillator, one shorter, positions measured with gaps."""
-    random = np.random.default_rng(1)
-    observed, states, inputs = [], [], []
-    for length in (61, 38):
-        force = np.repeat(random.uniform(-5, 5, length // 5 + 1), 5)[:length]
-        state, rows = np.array([0.3, -0.8]), []
-        for push in force:
-            rows.append(state)
-            transition, shift = exact_step(12.0, 0.05, push)
-            state = transition @ state + shift + 0.01 * random.normal(size=2)
-        rows = np.array(rows)
-        seen = rows + np.array([0.01, 0.1]) * random.normal(size=rows.shape)
-        seen[7:11, 0] = np.nan
-        observed.append(seen)
-        states.append(rows + 0.05 * random.normal(size=rows.shape))
-        inputs.append(force[:, None])
-    made = trajectories_of(Oscillator(), observed, states, FRAME_TIME, inputs=inputs)
-    made["start_covariance"][:] = COVARIANCE
-    made["channel_derived"][:] = [False, True]
-    return made
-
-
-def exact_step(stiffness, rest, push):
-    """One frame of the oscillator under constant force: x ← A x + b."""
-    mass, damping = FIXED["mass"], FIXED["damping"]
-    force = (FIXED["gain"] * push + stiffness * rest) / mass
-    generator = np.zeros((3, 3))
-    generator[0, 1] = 1.0
-    generator[1] = [-stiffness / mass, -damping / mass, force]
-    whole = expm(generator * FRAME_TIME)
-    return whole[:2, :2], whole[:2, 2]
-
-
-evaluate = jax.jit(lambda problem, point: problem.evaluate(point))
-linearise = jax.jit(lambda problem, point: problem.linearise(point))
-slope = jax.jit(
-    jax.grad(lambda x, problem, point: evaluate(problem, point._replace(parameters=x))[0].sum())
-)
-
-
-def problem_of(data, *, start=START_DEVIATION, count=WINDOWS, **config):
-    simulator = Simulator(Oscillator(integrator="rk4"), SPACE, 20)
-    return marginal_problem(
-        simulator,
-        data,
-        noise_model(MarginalConfig(**config), simulator, data),
-        start_deviation=start,
-        window_count=count,
-        combination="product",
-        iterations=1,
-    )
-
-
-def position(problem, points):
-    nothing = jnp.zeros((len(points), *problem.start_shooting().shape))
-    return Position(jnp.asarray(points), nothing)
-
-
-def log_likelihood(data, point, space):
-    """log p of all recordings together."""
-    stiffness, rest, sigma, *q, rho = np.asarray(space.to_physical(jnp.asarray(point)))
-    total = 0.0
-    for one in range(data.sizes["trajectory"]):
-        force = data["inputs"].values[one, :, 0]
-        total += kalman(
-            data["observed"].values[one, : int(data["length"][one])],
-            lambda frame, force=force: exact_step(stiffness, rest, force[frame - 1]),
-            data["start"].values[one],
-            START_DEVIATION**2 * COVARIANCE,
-            [sigma],
-            q,
-            rho,
-            length=-(-60 // WINDOWS),
-        )[0]
-    return total
+    return recordings(trajectories_of)
 
 
 def test_on_linear_dynamics_it_is_the_kalman_filter_s(data):
@@ -209,96 +133,6 @@ def test_slopes_and_information_are_those_of_the_kalman_filter(data):
     expected = np.array([[bent(i, j) for j in range(2, 6)] for i in range(2, 6)])
     assert (np.linalg.eigvalsh(expected) > 0).all()
     np.testing.assert_allclose(information[2:, 2:], expected, rtol=1e-3, atol=0.02)
-
-
-VARYING = np.insert(POINTS, 5, [0.55, 0.3], axis=1)
-
-
-@pytest.fixture(scope="module")
-def varying(data):
-    """The problem whose recordings have rest positions of their own."""
-    return problem_of(data, varying={"rest": 0.03})
-
-
-def parabolas(data, varying):
-    """Of log p in each recording's rest position: value, slope and curvature where it is that of
-    all; τ in the same coordinate. (point, recording, 3) and (point,)."""
-    plain, step = problem_of(data).space, 0.2
-    taus = np.asarray(varying.space.to_physical(jnp.asarray(VARYING)))[:, 5]
-    found = []
-    for point in POINTS:
-        rows = []
-        for recording in range(2):
-            one = data.isel(trajectory=[recording])
-            left, middle, right = (
-                log_likelihood(one, point + shift * np.eye(6)[1], plain)
-                for shift in (-step, 0.0, step)
-            )
-            rows.append(
-                [middle, (right - left) / (2 * step), (2 * middle - left - right) / step**2]
-            )
-        found.append(rows)
-    return np.array(found), taus / plain.parameters[1].span
-
-
-def test_parameters_that_vary_between_recordings_are_integrated_out(data, varying):
-    """The Kalman filter's p, a Gaussian in each recording's rest position, integrated over it."""
-    problem = varying
-    assert problem.space.names[-2:] == ("varying_rest", "process_correlation")
-    own = problem.space.parameters[-2]
-    assert (own.prior, own.median, own.unit) == ("half_cauchy", 0.03, "m")
-    points = VARYING
-    found, _ = evaluate(problem, position(problem, points))
-    rows, tau = parabolas(data, varying)
-    (value, rise, bent), tau = np.moveaxis(rows, 2, 0), tau[:, None]
-    expected = value + 0.5 * rise**2 / (bent + tau**-2) - 0.5 * np.log1p(bent * tau**2)
-    np.testing.assert_allclose(found, expected.sum(axis=1), rtol=1e-8)
-
-    # The values of p are right, so slopes are those of its differences.
-    point = position(problem, points)
-    steps = 1e-5 * np.eye(points.shape[1])
-    moved = [
-        evaluate(problem, position(problem, points + s * row))[0] for row in steps for s in (1, -1)
-    ]
-    sides = (np.array(moved[::2]) - np.array(moved[1::2])).T / 2e-5
-    pulled = slope(point.parameters, problem, point)
-    np.testing.assert_allclose(pulled[:, 1:], sides[:, 1:], rtol=1e-5, atol=1e-4)
-    _, expanded, information = jax.jit(lambda problem, point: problem.expand(point))(problem, point)
-    np.testing.assert_allclose(expanded, pulled, rtol=1e-8, atol=1e-9)
-    # Where the mean of the rest positions stands, the logarithm is a parabola.
-    step = 1e-3 * np.eye(points.shape[1])[1]
-    three = [evaluate(problem, position(problem, points + s * step))[0] for s in (-1, 0, 1)]
-    bent = -(three[0] - 2 * three[1] + three[2]) / 1e-6
-    np.testing.assert_allclose(information[:, 1, 1], bent, rtol=1e-4)
-
-
-def test_values_of_each_recording_are_drawn_as_it_and_the_others_say(data, varying):
-    draws, dimension = 4000, varying.simulator.space.dimension
-    for point, rows, tau in zip(VARYING, *parabolas(data, varying), strict=True):
-        normal = jnp.asarray(np.random.default_rng(0).normal(size=(draws, 2, 1)))
-        coordinates = jnp.asarray(np.tile(point, (draws, 1)))
-        found = np.asarray(jax.jit(type(varying).own_values)(varying, (coordinates, normal)))
-        _, rise, bent = rows.T
-        variance = 1 / (bent + tau**-2)
-        span = varying.simulator.space.parameters[1].span
-        mean = -0.2 + span * (point[dimension - 1] + rise * variance)
-        deviation = span * np.sqrt(variance)
-        error = (found[..., 0].mean(axis=0) - mean) / deviation * np.sqrt(draws)
-        assert np.abs(error).max() < 5
-        ratio = found[..., 0].std(axis=0) / deviation
-        assert np.abs(ratio - 1).max() < 5 / np.sqrt(2 * draws)
-
-
-def test_a_varying_parameter_of_logarithmic_scale_deviates_by_a_factor(data):
-    space = replace(SPACE.parameters[0], scale="log", prior="log_uniform")
-    simulator = Simulator(
-        Oscillator(), ParameterSpace((space,), (("rest", 0.1), *FIXED.items())), 1
-    )
-    noise = noise_model(MarginalConfig(varying={"stiffness": 0.1}), simulator, data)
-    assert noise.varying[0].unit == "-"
-    moved = noise.shifted(simulator.space, jnp.array([0.4]), jnp.array([0.25]))
-    before, after = (simulator.space.to_physical(x)[0] for x in (jnp.array([0.4]), moved))
-    assert float(after / before) == pytest.approx(np.exp(0.25))
 
 
 @pytest.mark.parametrize("kinds", [{}, {"sensor": None}, {"process": None}])

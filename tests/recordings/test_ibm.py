@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import IBM_EQUIVALENT
+from tiers import slow
 
 from pdsim.recordings import ibm
 from pdsim.recordings.cut import cut
@@ -106,18 +107,25 @@ def test_the_folder_comes_from_the_config_then_the_environment(monkeypatch):
     assert ibm.local_folder(None) is None
 
 
-def test_markers_sit_beside_their_axes_alike_in_all_runs(ibm_dir):
-    """On their axes, links keep their lengths; found by frames of two halves, offsets agree."""
-    for run in (2, 19):
-        pixels = read_pixels(ibm_dir / f"{run}.csv")
-        path = f"{run}.csv"
-        lengths, rigid = (
-            np.linalg.norm(np.diff(x, axis=1), axis=2).std(axis=0)
-            for x in (pixels, moved_onto_axes(pixels, path))
-        )
-        # The scatter of both markers, 0.6 mrad and 1.4 mrad across, remains.
-        assert (lengths > [1.2, 1.2]).all() and (rigid < [0.6, 0.8]).all()
-        change = joint_angles(moved_onto_axes(pixels, path)) - joint_angles(pixels)
-        half = joint_angles(moved_onto_axes(pixels[::2], path)) - joint_angles(pixels[::2])
-        assert np.abs(np.sin((change[::2] - half) / 2)).max() < 2e-4
-        assert (np.abs(change).max(axis=0) > 3e-3).all()
+@pytest.mark.parametrize("run", [2, *(slow(run) for run in range(21) if run != 2)])
+def test_markers_sit_beside_their_axes_alike_in_all_runs(ibm_dir, run):
+    """On their axes, links keep their lengths; found by every other frame, offsets agree."""
+    pixels = read_pixels(ibm_dir / f"{run}.csv")
+    moved = moved_onto_axes(pixels, f"{run}.csv")
+    lengths, rigid = (
+        np.linalg.norm(np.diff(x, axis=1), axis=2).std(axis=0) for x in (pixels, moved)
+    )
+    # The scatter of both markers remains, 0.6 mrad and 1.4 mrad across.
+    assert (lengths > [1.0, 1.25]).all() and (lengths < [1.8, 1.7]).all()
+    assert (rigid < [0.6, 0.85]).all()
+
+    def turned(x):
+        return (x + np.pi) % (2 * np.pi) - np.pi
+
+    change = turned(joint_angles(moved) - joint_angles(pixels))
+    most = np.abs(change).max(axis=0)
+    assert (most > [2.5e-3, 8.5e-3]).all() and (most < [5e-3, 11e-3]).all()
+    assert -4e-3 < change[16000:16400, 0].mean() < -1.8e-3
+    half = moved_onto_axes(pixels[::2], f"{run}.csv")
+    half = turned(joint_angles(half) - joint_angles(pixels[::2]))
+    assert np.abs(turned(change[::2] - half)).max() < 3e-4

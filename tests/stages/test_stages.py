@@ -106,7 +106,7 @@ def test_a_parameter_that_varies_has_a_value_in_each_recording_of_training(tiny)
     assert own.attrs["units"] == "m"
     assert np.isfinite(own).all() and (own.isel(trajectory=0) != shared).all()
     lines = recordings_lines(str(path))
-    assert [line.name for line in lines] == ["link_1, recording 0"]
+    assert [line.name for line in lines] == ["link_1, run 0 from frame 20"]
     middle = float(np.median(own))
     assert float(lines[0].low) <= float(lines[0].median) <= float(lines[0].high)
     assert float(lines[0].median) == pytest.approx(middle, rel=1e-3)
@@ -377,7 +377,7 @@ def test_the_report_is_one_file_with_everything(tiny, figures, tmp_path):
         *words,
         "Table II",
         "Settings",
-        "link_1, recording 0",
+        "link_1, run 0 from frame 20",
         "too few draws of each chain to tell",
     ):
         assert word in text
