@@ -15,9 +15,9 @@ from pdsim.parameters import ParameterSpace
 from pdsim.trajectories import known_truth
 
 
-def columns_of(pairs: Sequence[Sequence[str]], space: ParameterSpace) -> np.ndarray:
-    """Where the bodies' coordinates are among the parameters, (body, 2)."""
-    return np.array([[space.names.index(name) for name in pair] for pair in pairs])
+def columns_of(pairs: Sequence[Sequence[str]], names: Sequence[str]) -> np.ndarray:
+    """Where the bodies' coordinates are among the parameters' names, (body, 2)."""
+    return np.array([[names.index(name) for name in pair] for pair in pairs])
 
 
 def labelings(draws: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -44,7 +44,7 @@ def true_places(
     """Where the bodies are, (body, 2), whether or not other true parameters are known."""
     if not pairs:
         return None
-    places = tuple(space.parameters[i] for i in columns_of(pairs, space).ravel())
+    places = tuple(space.parameters[i] for i in columns_of(pairs, space.names).ravel())
     truth = known_truth(trajectories, ParameterSpace(places))
     return None if truth is None else truth.reshape(len(pairs), 2)
 
@@ -55,7 +55,7 @@ def interchangeable(pairs: Sequence[Sequence[str]], space: ParameterSpace) -> bo
     Not where limits or priors of the bodies differ, or one prior joins them.
     """
     joined = () if space.joint is None else space.joint.names
-    for column in columns_of(pairs, space).T if pairs else ():
+    for column in columns_of(pairs, space.names).T if pairs else ():
         kinds = {replace(space.parameters[i], name="", sets=(), label="") for i in column}
         if len(kinds) > 1 or any(space.names[i] in joined for i in column):
             return False
@@ -75,7 +75,7 @@ def every_labeling(
         pairs: parameters of each body.
         seed: of which draw has which labeling.
     """
-    columns = columns_of(pairs, space)
+    columns = columns_of(pairs, space.names)
     orders = np.array(list(permutations(range(len(pairs)))))
     random = np.random.default_rng(seed)
     chosen = random.permutation(np.resize(random.permutation(len(orders)), len(coordinates)))
@@ -87,7 +87,7 @@ def every_labeling(
 def named_alike(
     draws: np.ndarray,
     pairs: Sequence[Sequence[str]],
-    space: ParameterSpace,
+    names: Sequence[str],
     places: np.ndarray | None = None,
 ) -> np.ndarray:
     """Draws (draw, M) with the bodies of each named as those of the others, or of the truth.
@@ -97,7 +97,7 @@ def named_alike(
     """
     if not pairs or not len(draws):
         return draws
-    columns = columns_of(pairs, space)
+    columns = columns_of(pairs, names)
     bodies = draws[:, columns]
     orders = np.array(list(permutations(range(len(pairs)))))
     every = bodies[:, orders]

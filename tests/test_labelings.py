@@ -51,10 +51,10 @@ def test_draws_can_be_named_alike(known):
     random = np.random.default_rng(0)
     bodies = PLACES + 0.03 * random.normal(size=(50, 2, 2))
     mixed = np.where((np.arange(50) % 2 == 1)[:, None, None], bodies, bodies[:, ::-1])
-    named = named_alike(mixed.reshape(50, 4), PAIRS, SPACE, PLACES if known else None)
+    named = named_alike(mixed.reshape(50, 4), PAIRS, SPACE.names, PLACES if known else None)
     expected = bodies if known else bodies[:, ::-1]
     np.testing.assert_array_equal(named.reshape(50, 2, 2), expected)
-    assert named_alike(mixed.reshape(50, 4), (), SPACE) is not None
+    assert named_alike(mixed.reshape(50, 4), (), SPACE.names) is not None
 
 
 def test_true_places_are_known_whatever_else_is_not():
@@ -122,4 +122,6 @@ def test_three_bodies_have_six_namings():
     shares = 14 * labelings(named[:, columns], bodies)
     assert shares.min() >= 2
     assert shares.max() <= 3
-    np.testing.assert_array_equal(named_alike(named, pairs, space, bodies), np.tile(one, (14, 1)))
+    np.testing.assert_array_equal(
+        named_alike(named, pairs, space.names, bodies), np.tile(one, (14, 1))
+    )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pdsim.config.messages import close_name, read_yaml
+from pdsim.labelings import named_alike
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.config import FixedFrom, ParameterConfig, PosteriorOf, SimulatorConfig
@@ -193,14 +194,20 @@ def _found(earlier: FixedFrom, path: str, experiment: "ExperimentConfig") -> dic
     check_run(path, earlier, _WHERE)
     parameters = estimated(path)
     targets = _targets(experiment.simulator, parameters, experiment.system())
-    values = chosen_draw(path, parameters, earlier.draw)
+    values = chosen_draw(path, list(parameters), earlier.draw)
     return {target: value for name, value in values.items() for target in targets[name]}
 
 
 def estimated(path: str) -> dict[str, ParameterConfig]:
     """The parameters of a posterior file, as its own experiment had them."""
-    entries = json.loads(read_dataset(path).attrs["config"])["simulator"]["parameters"]
+    entries = _settings(path)["simulator"]["parameters"]
     return {name: ParameterConfig.model_validate(entry) for name, entry in entries.items()}
+
+
+def _settings(path: str) -> dict[str, Any]:
+    """What the job that wrote a posterior file was told."""
+    settings: dict[str, Any] = json.loads(read_dataset(path).attrs["config"])
+    return settings
 
 
 def finite_draws(path: str, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -218,13 +225,18 @@ def finite_draws(path: str, names: Iterable[str]) -> tuple[np.ndarray, np.ndarra
     return draws[kept], density[kept]
 
 
-def chosen_draw(path: str, names: Iterable[str], draw: str) -> dict[str, float]:
+def chosen_draw(path: str, names: list[str], draw: str) -> dict[str, float]:
     """The mean of a posterior, or its draw of the highest density, by name.
+
+    Where bodies are exchangeable the draws are first named alike: the mean over all ways to name
+    them is a place between the bodies, where none is.
 
     Raises:
         PdsimError: no draw has a finite roll-out.
     """
-    names = list(names)
     draws, density = finite_draws(path, names)
-    values = draws.mean(axis=0) if draw == "mean" else draws[np.argmax(density)]
+    if draw == "mean":
+        values = named_alike(draws, _settings(path).get("exchangeable", ()), names).mean(axis=0)
+    else:
+        values = draws[np.argmax(density)]
     return dict(zip(names, values.tolist(), strict=True))

@@ -21,7 +21,7 @@ def draw(request: Request) -> None:
     device.configure()
     space = build_simulator(request.sections["simulator"]).space
     pairs = request.sections["exchangeable"]
-    columns = columns_of(pairs, space)
+    columns = columns_of(pairs, space.names)
     truth = true_places(read_dataset(request.files["trajectories"][0]), space, pairs)
     limits = np.array(
         [

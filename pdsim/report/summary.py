@@ -56,7 +56,7 @@ def summary(experiment: ExperimentConfig, folder: Path, budget: str) -> list[str
     path = next(path for path, root in roots.items() if whose(root).label == best.label)
     simulator = build_simulator(experiment.simulator)
     draws, prior = read_draws(path, simulator.space), prior_draws(path, simulator.space)
-    draws = named_alike(draws, experiment.exchangeable, simulator.space)
+    draws = named_alike(draws, experiment.exchangeable, simulator.space.names)
     remedies = advice(
         best,
         lines,

@@ -75,7 +75,7 @@ def write_report(
     places = true_places(data, space, options.exchangeable)
 
     def parameters(path: str) -> list[ParameterLine]:
-        draws = named_alike(read_draws(path, space), options.exchangeable, space, places)
+        draws = named_alike(read_draws(path, space), options.exchangeable, space.names, places)
         return parameter_lines(space, draws, truth, prior_draws(path, space))
 
     roots = {path: read_dataset(path).attrs for path in posteriors}
@@ -302,7 +302,7 @@ def labeling_text(
     text = " In the table alike bodies have one naming in all draws."
     if places is None:
         return text
-    shares = labelings(draws[:, columns_of(pairs, space)], places)
+    shares = labelings(draws[:, columns_of(pairs, space.names)], places)
     text += f" They can be named in {len(shares)} ways; draws by {remark(shares)}."
     if filled_in:
         text += " One was found, and the others are its mirror images."

@@ -94,7 +94,9 @@ class FixedFrom(PosteriorOf):
     """A posterior of another experiment, whose parameters are held here at what was found."""
 
     draw: Literal["best", "mean"] = Field(
-        "best", description="the draw of the highest density, or the mean of all"
+        "best",
+        description="the draw of the highest density, or the mean of all (of exchangeable bodies, "
+        "named alike)",
     )
 
 

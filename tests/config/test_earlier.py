@@ -6,7 +6,7 @@ import xarray as xr
 import yaml
 
 from pdsim.cli.main import main
-from pdsim.config.earlier import with_earlier
+from pdsim.config.earlier import chosen_draw, with_earlier
 from pdsim.config.experiment import load_experiment
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import write_dataset
@@ -36,10 +36,13 @@ def phases(root, tmp_path):
     return first, second, write
 
 
-def posterior(path, first, run=RUN):
-    """Write the posterior of some draws, and return these."""
-    parameters = first["simulator"]["parameters"]
-    stiffness, density = np.array([[11.0, 12.0, 13.0, 14.0]]), np.array([[1.0, 5.0, 9.0, 2.0]])
+def posterior(path, first, run=RUN, draws=None):
+    """Write the posterior of four draws; of the stiffness, if it is not told of what."""
+    config = {key: first[key] for key in ("simulator", "exchangeable") if key in first}
+    draws, density = (
+        draws or {"stiffness": [11.0, 12.0, 13.0, 14.0]},
+        np.array([[1.0, 5.0, 9.0, 2.0]]),
+    )
     dims = ("chain", "draw")
     stats = {
         "log_likelihood": (dims, density),
@@ -49,11 +52,11 @@ def posterior(path, first, run=RUN):
     attributes = {
         "run": run,
         "seed": 0,
-        "config": json.dumps({"simulator": {"parameters": parameters}}),
+        "config": json.dumps(config),
     }
     groups = {
         "/": xr.Dataset(attrs=attributes),
-        "posterior": xr.Dataset({"stiffness": (dims, stiffness)}),
+        "posterior": xr.Dataset({name: (dims, [one]) for name, one in draws.items()}),
         "sample_stats": xr.Dataset(stats),
     }
     write_dataset(path, xr.DataTree.from_dict(groups))
@@ -71,6 +74,24 @@ def test_the_second_phase_holds_what_the_first_has_found(phases, tmp_path, draw,
     assert space.names == ("damping",)
     assert dict(space.fixed)["stiffness"] == pytest.approx(value)
     assert experiment.simulator.fixed_from is None
+
+
+def test_a_mean_of_alike_bodies_is_not_a_place_between_them(tmp_path):
+    """The third draw has diverged, and the fourth names the bodies the other way."""
+    places = {
+        "a_x": [0.1, 0.12, 9.0, -0.1],
+        "a_y": [0.0, 0.0, 9.0, 0.03],
+        "b_x": [-0.1, -0.1, 9.0, 0.11],
+        "b_y": [0.0, 0.0, 9.0, 0.0],
+    }
+    pairs = [["a_x", "a_y"], ["b_x", "b_y"]]
+    path = tmp_path / "posterior.nc"
+    posterior(path, {"exchangeable": pairs}, draws=places)
+    expected = {"a_x": 0.11, "a_y": 0.0, "b_x": -0.1, "b_y": 0.01}
+    assert chosen_draw(str(path), list(places), "mean") == pytest.approx(expected)
+    assert chosen_draw(str(path), list(places), "best")["a_x"] == 0.12
+    posterior(path, {}, draws=places)
+    assert chosen_draw(str(path), list(places), "mean")["a_x"] == pytest.approx(0.04)
 
 
 @pytest.mark.parametrize(
