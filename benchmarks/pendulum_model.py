@@ -23,6 +23,8 @@ from windows import SETTINGS
 METHOD = "csvgd"
 # Deviation of S1x over S1y between recordings: its median [rad].
 BETWEEN = {"S1x": 2e-3}
+# From joint 2 to the marker at the end of link 2 [m].
+ARM = 0.07
 # Of both links, over S1y.
 DRAG = {
     "lower": 1e-8,
@@ -65,6 +67,7 @@ def with_drag(experiment):
     simulator = told["simulator"]
     simulator["options"]["air_drag"] = True
     simulator["parameters"] |= {f"drag_{link}": DRAG for link in (1, 2)}
+    simulator["fixed"] = simulator.get("fixed", {}) | {"drag_arm": ARM}
     # Single masses are not asked for.
     del simulator["single"]
     return type(experiment).model_validate(told)
@@ -75,6 +78,7 @@ KINDS = {
     "as it is": (False, {}, False),
     "drag": (False, {}, True),
     "on the axes": (True, {}, False),
+    "on the axes, drag": (True, {}, True),
     "on the axes, own zero": (True, BETWEEN, False),
 }
 

@@ -29,7 +29,7 @@ MOTORS = {
     "dry_friction_2": 1e-3,
 }
 # What the air does.
-DRAG = {"drag_1": 2e-5, "drag_2": 3e-5}
+DRAG = {"drag_1": 2e-5, "drag_2": 3e-5, "drag_arm": 0.08}
 
 
 def mujoco_model(p):

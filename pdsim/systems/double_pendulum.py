@@ -55,7 +55,7 @@ class Options(Section):
         False, description="dry friction in both joints of a pendulum without motors"
     )
     air_drag: bool = Field(
-        False, description="drag of air on both links, by the square of their rates"
+        False, description="drag of air on both links, by the square of a point's speed"
     )
     friction_velocity: Positive = Field(
         0.1, description="ε, joint rate at which dry friction is 76 % of its full size [rad/s]"
@@ -98,7 +98,8 @@ def _with_motors(free: Coefficients, parameters, options: Options) -> Coefficien
 def _with_friction(free: Coefficients, R2, parameters, options: Options) -> Coefficients:
     """Add the drag of air if there is any, and dry friction, which there is with motors."""
     if options.air_drag:
-        free = free._replace(drag=Drag(parameters["drag_1"], parameters["drag_2"]))
+        reach = parameters["length"] / parameters["drag_arm"]
+        free = free._replace(drag=Drag(parameters["drag_1"], parameters["drag_2"], reach))
     if not options.motors and not options.dry_friction:
         return free
     d1, d2 = parameters["dry_friction_1"], parameters["dry_friction_2"]
@@ -175,12 +176,16 @@ def _dry(i: int) -> dict[str, SystemParameter]:
     }
 
 
-def _drag(i: int) -> dict[str, SystemParameter]:
-    return {
-        f"drag_{i}": SystemParameter(
-            "N m s^2", 0.0, f"drag of air on link {i}", f"$c_{i}$", positive=True
-        )
-    }
+_DRAG = {
+    f"drag_{i}": SystemParameter(
+        "N m s^2", 0.0, f"drag of air on link {i}, its joint at rest", f"$c_{i}$", positive=True
+    )
+    for i in (1, 2)
+} | {
+    "drag_arm": SystemParameter(
+        "m", 0.1, "from joint 2 to where the air acts on link 2", "$r$", positive=True
+    )
+}
 
 
 _FRAME = {
@@ -227,7 +232,7 @@ _MEANINGS = {
     "d1": "dry friction of joint 1",
     "d2": "dry friction of joint 2",
     "c1": "drag of air on link 1",
-    "c2": "drag of air on link 2",
+    "c2": "drag of air on link 2, joint 2 at rest",
 }
 _G1 = "G1, with G1 = g (m1 y1 + m2 l)"
 _MEANINGS_OVER_G1 = {
@@ -240,7 +245,7 @@ _MEANINGS_OVER_G1 = {
     "d1_over_G1": f"dry friction of joint 1 over {_G1}",
     "d2_over_G1": f"dry friction of joint 2 over {_G1}",
     "c1_over_G1": f"drag of air on link 1 over {_G1}",
-    "c2_over_G1": f"drag of air on link 2 over {_G1}",
+    "c2_over_G1": f"drag of air on link 2, joint 2 at rest, over {_G1}",
 }
 
 
@@ -278,7 +283,7 @@ class DoublePendulum(ContinuousSystem):
         base = self.options.parameters == "base"
         free = _BASE if base else _FREE
         if self.options.air_drag:
-            free = free | _drag(1) | _drag(2)
+            free = free | _DRAG
         if not self.options.motors:
             return free | _dry(1) | _dry(2) if self.options.dry_friction else free
         motors = _motor(1) | _motor(2)
@@ -312,11 +317,11 @@ class DoublePendulum(ContinuousSystem):
             return {}
         k = self.prepare(parameters)
         G1, G2, C = jnp.hypot(k.G1y, k.G1x), jnp.hypot(k.G2y, k.G2x), jnp.hypot(k.Cy, k.Cx)
-        m = k.motors
+        m, drags = k.motors, () if k.drag is None else (k.drag.c1, k.drag.c2)
         if m is None or m.R2 is None:
             frictions = () if m is None else (m.d1, m.d2)
             dry = {f"d{i}_over_G1": (d / G1, "-") for i, d in enumerate(frictions, 1)}
-            drag = {f"c{i}_over_G1": (c / G1, "s^2") for i, c in enumerate(k.drag or (), 1)}
+            drag = {f"c{i}_over_G1": (c / G1, "s^2") for i, c in enumerate(drags, 1)}
             return {
                 "J1_over_G1": (k.J1 / G1, "s^2"),
                 "J2_over_G1": (k.J2 / G1, "s^2"),
@@ -338,7 +343,7 @@ class DoublePendulum(ContinuousSystem):
             "f2": (k.f2, "N m s"),
             "d1": (m.d1, "N m"),
             "d2": (m.d2, "N m"),
-        } | {f"c{i}": (c, "N m s^2") for i, c in enumerate(k.drag or (), 1)}
+        } | {f"c{i}": (c, "N m s^2") for i, c in enumerate(drags, 1)}
 
     @property
     def combination_meanings(self) -> Mapping[str, str]:

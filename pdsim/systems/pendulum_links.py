@@ -26,6 +26,8 @@ _DETERMINED = {
 }
 _DRY, _DRAG = ("dry_friction_1", "dry_friction_2"), ("drag_1", "drag_2")
 _OF_MOTORS = ("rotor_inertia_2", *_DRY)
+# Alike in both, and no masses or inertias.
+_LENGTHS = ("length", "gravity", "drag_arm")
 
 
 def base_parameters(links: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def base_parameters(links: Mapping[str, Any]) -> dict[str, Any]:
     x2, y2 = links["com_x_2"], links["com_y_2"]
     length = links["length"]
     J1 = links["inertia_1"] + m1 * (x1 * x1 + y1 * y1) + m2 * length * length
-    kept = ("friction_1", "friction_2", "length", "gravity", *_OF_MOTORS, *_DRAG)
+    kept = ("friction_1", "friction_2", *_LENGTHS, *_OF_MOTORS, *_DRAG)
     return {
         "J1": J1 + links.get("rotor_inertia_1", 0.0),
         "S1x": m1 * x1,
@@ -62,7 +64,7 @@ def _split(base: Mapping[str, Any], free: Mapping[str, Any]) -> dict[str, Any]:
     x2, y2 = factor * base["S2x"] / m2, factor * base["S2y"] / m2
     rotor = free.get("rotor_inertia_1", 0.0)
     return {
-        **{name: base[name] for name in ("length", "gravity", "rotor_inertia_2") if name in base},
+        **{name: base[name] for name in (*_LENGTHS, "rotor_inertia_2") if name in base},
         **{name: factor * base[name] for name in (*_DRY, *_DRAG) if name in base},
         **free,
         "inertia_1": factor * base["J1"] - rotor - m1 * (x1 * x1 + y1 * y1) - m2 * length * length,
@@ -78,7 +80,7 @@ def _split(base: Mapping[str, Any], free: Mapping[str, Any]) -> dict[str, Any]:
 
 def ridge(options: "Options") -> Ridge:
     """Return the way from base parameters to links; torques of motors fix the common factor."""
-    drag = {name: name for name in _DRAG} if options.air_drag else {}
+    drag = {name: name for name in (*_DRAG, "drag_arm")} if options.air_drag else {}
     if options.motors:
         own = {name: name for name in _OF_MOTORS} | drag
         free = ("mass_1", "mass_2", "rotor_inertia_1")

@@ -23,8 +23,15 @@ gear's ratio, and dry friction −d_i tanh(q̇_i / ε) to the torque. In the abs
     J1 → J1 + R1 + R2      J2 → J2 + R2      C → C − R2
     right-hand sides: τ1 − τ2 and τ2, with friction of either kind taken off each
 
-Dry friction there is without motors too, where it is asked for. So is the drag of air on each link,
-−c1 ȧ |ȧ| and −c2 ḃ |ḃ| on the right-hand sides, as of a link that turns about a joint at rest.
+Dry friction there is without motors too, where it is asked for. So is the drag of air, by the
+square of the speed of a point of each link. About joint 1, which is at rest, it is −c1 ȧ |ȧ|. The
+point of link 2 is at y = r and moves with the joint: over r its velocity has, with λ = l / r, the
+components λ ȧ along e_x(a) and ḃ along e_x(b), and the size
+
+    N = √(λ² ȧ² + 2 λ ȧ ḃ cos q1 + ḃ²)
+
+Of the dissipation c2 N³ / 3 the right-hand sides get −c2 N λ (λ ȧ + ḃ cos q1) and
+−c2 N (λ ȧ cos q1 + ḃ), which is −c2 ḃ |ḃ| where joint 2 is at rest.
 
 The adjoint of the accelerations is written out below: reverse-mode differentiation of the same
 lines stores and recomputes several times as many numbers.
@@ -58,11 +65,24 @@ class Drag(NamedTuple):
     """Of air on both links; scalars.
 
     Attributes:
-        c1, c2: torque over the square of the link's rate [N m s²].
+        c1, c2: torque over the square of the link's rate, the joint at rest [N m s²].
+        reach: λ [-].
     """
 
     c1: jax.Array
     c2: jax.Array
+    reach: jax.Array
+
+
+# Added to N² [rad²/s²]: at rest N has no slope else.
+_AT_REST = 1e-20
+
+
+def _drag_of_second(drag: Drag, va, vb, cw):
+    """N, and the components of its velocity along e_x(a) and e_x(b) [rad/s]."""
+    carried = drag.reach * va
+    along_a, along_b = carried + cw * vb, cw * carried + vb
+    return jnp.sqrt(carried * along_a + vb * along_b + _AT_REST), along_a, along_b
 
 
 class Coefficients(NamedTuple):
@@ -126,8 +146,10 @@ def _solve(k: Coefficients, state, torque):
         t1, t2 = _driven(k.motors, va, vw, torque)
         right_1, right_2 = right_1 + (t1 - t2), right_2 + t2
     if k.drag is not None:
-        right_1 = right_1 - k.drag.c1 * va * jnp.abs(va)
-        right_2 = right_2 - k.drag.c2 * vb * jnp.abs(vb)
+        speed, along_a, along_b = _drag_of_second(k.drag, va, vb, cw)
+        each = k.drag.c2 * speed
+        right_1 = right_1 - k.drag.c1 * va * jnp.abs(va) - each * k.drag.reach * along_a
+        right_2 = right_2 - each * along_b
     C = _inertia_coupling(k, C)
     # Division, and not a shared reciprocal: XLA computes a quotient once and a product per user.
     determinant = k.J1 * k.J2 - C * C
@@ -160,6 +182,25 @@ def _accelerations_forward(state, torque, k):
     (acceleration_a, acceleration_b), trig = _solve(k, state, torque)
     shown = acceleration_a, acceleration_b - acceleration_a
     return shown, (state[2:], acceleration_a, acceleration_b, trig, k)
+
+
+def _drag_adjoint(drag: Drag, of, nu_1, nu_2):
+    """Cotangents of ȧ, ḃ, cos q1 and the drag's numbers under those of the right-hand sides.
+
+    With n = (λ ν1, ν2) the second link gives −c2 N B, where B = n_a (λ ȧ + ḃ cos q1) + n_b (…).
+    """
+    va, vb, cw = of
+    speed, along_a, along_b = _drag_of_second(drag, va, vb, cw)
+    carried, speed_a = drag.reach * va, jnp.abs(va)
+    nu_a = drag.reach * nu_1
+    together = nu_a * along_a + nu_2 * along_b
+    share = together / speed
+    of_carried = -drag.c2 * (share * along_a + speed * (nu_a + cw * nu_2))
+    of_vb = -drag.c2 * (share * along_b + speed * (cw * nu_a + nu_2))
+    of_cw = -drag.c2 * (share * carried * vb + speed * (nu_a * vb + nu_2 * carried))
+    of_reach = of_carried * va - drag.c2 * speed * along_a * nu_1
+    bar_drag = Drag(-nu_1 * va * speed_a, -speed * together, of_reach)
+    return drag.reach * of_carried - 2 * drag.c1 * speed_a * nu_1, of_vb, of_cw, bar_drag
 
 
 def _accelerations_adjoint(residuals, cotangent):
@@ -200,15 +241,15 @@ def _accelerations_adjoint(residuals, cotangent):
         bar_R2 = None if m.R2 is None else -bar_C
         bar_motors = Motors(bar_R2, -nu_1 * share_1, relative * share_2, bar_epsilon)
     bar_drag: Drag | None = None
+    bar_w = -gravity_2 - bar_C * D + bar_D * coupling
     if k.drag is not None:
-        speed_a, speed_b = jnp.abs(va), jnp.abs(vb)
-        of_b = 2 * k.drag.c2 * speed_b * nu_2
-        bar_va = bar_va - 2 * k.drag.c1 * speed_a * nu_1 - of_b
-        bar_vw = bar_vw - of_b
-        bar_drag = Drag(-nu_1 * va * speed_a, -nu_2 * vb * speed_b)
+        of_va, of_vb, of_cw, bar_drag = _drag_adjoint(k.drag, (va, vb, cw), nu_1, nu_2)
+        bar_va = bar_va + of_va + of_vb
+        bar_vw = bar_vw + of_vb
+        bar_w = bar_w - of_cw * sw
     bar_state = (
         -nu_1 * (k.G1y * ca - k.G1x * sa) - gravity_2,
-        -gravity_2 - bar_C * D + bar_D * coupling,
+        bar_w,
         bar_va,
         bar_vw,
     )

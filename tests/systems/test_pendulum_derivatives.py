@@ -20,7 +20,7 @@ START = (1.0, 0.4, 2.0, -3.0)
 
 
 @pytest.mark.parametrize(
-    ("system", "count"), [(FREE, 4 + 10), (DRIVEN, 4 + 2 + 14), (DRY, 4 + 13), (AIR, 4 + 12)]
+    ("system", "count"), [(FREE, 4 + 10), (DRIVEN, 4 + 2 + 14), (DRY, 4 + 13), (AIR, 4 + 13)]
 )
 def test_the_written_adjoint_is_the_transpose_of_the_accelerations(system, count):
     """In state, torques and every coefficient, the width ε of dry friction among them."""
@@ -42,6 +42,19 @@ def test_the_written_adjoint_is_the_transpose_of_the_accelerations(system, count
     for a, b in zip(jax.tree.leaves(expected), jax.tree.leaves(written(cotangent)), strict=True):
         assert np.all(a != 0)
         np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9 * float(jnp.abs(a).max()))
+
+
+def test_drag_has_no_slope_at_rest():
+    """Forward and in reverse the derivatives there are those without drag."""
+    rest, without = (1.0, 0.4, 0.0, 0.0), FREE.prepare(CROOKED)
+    k = AIR.prepare(CROOKED | DRAG)
+    for form in (plain_accelerations, pendulum_motion.accelerations):
+        in_state = [
+            jax.jacrev(lambda s, k=k, form=form: form(s, (), k))(rest) for k in (k, without)
+        ]
+        np.testing.assert_allclose(in_state[0], in_state[1], rtol=1e-9, atol=1e-9)
+    in_forward = jax.jacfwd(lambda s: plain_accelerations(s, (), k))(rest)
+    np.testing.assert_allclose(in_forward, in_state[1], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])

@@ -35,6 +35,7 @@ MOTORS = {
 }
 DRY = ("dry_friction_1", "dry_friction_2")
 DRAG = {"drag_1": (0.0, 1e-4), "drag_2": (0.0, 1e-4)}
+ARM = {"drag_arm": (0.05, 0.2)}
 
 
 def space(box, **fixed):
@@ -55,8 +56,8 @@ def prior_draws(prior, count, seed):
 
 
 def over_scale(base):
-    scaled = ("J1", "J2", "S1x", "S1y", "S2x", "S2y", "friction_1", "friction_2", *DRY, *DRAG)
-    return {name: value / base["S1y"] if name in scaled else value for name, value in base.items()}
+    alike = ("length", "gravity", *ARM)
+    return {name: value if name in alike else value / base["S1y"] for name, value in base.items()}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_recovered_links_follow_the_prior(kind, fixed):
     With the base parameters that were given, and jointly with them: where the parameters left free
     lie with J1 and S2y has the rank correlation of the prior's own draws.
     """
-    motors, air = kind == "motors", {name: MOTORS[name] for name in DRY} | DRAG
+    motors, air = kind == "motors", {name: MOTORS[name] for name in DRY} | DRAG | ARM
     prior = space(BOX | {"free": {}, "air": air, "motors": MOTORS}[kind], **fixed)
     back = ridge(Options(motors=motors, dry_friction=kind == "air", air_drag=kind == "air"))
     links = prior_draws(prior, 500, seed=11)
