@@ -113,7 +113,8 @@ def write(name, rows):
     path = Path(f"results/benchmarks/{name}.csv")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["run", *next(iter(rows.values()))])
-        writer.writerows([label, *values.values()] for label, values in rows.items())
+        columns = dict.fromkeys(column for values in rows.values() for column in values)
+        writer = csv.DictWriter(file, ["run", *columns])
+        writer.writeheader()
+        writer.writerows({"run": label} | values for label, values in rows.items())
     print(path.read_text())

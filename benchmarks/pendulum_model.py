@@ -5,8 +5,9 @@
 
 `csvgd` learns from three recordings of the real pendulum at a time and predicts all others: as the
 `trusted` experiments have it, with the drag of air (``air_drag``), with markers moved onto the
-joints' axes (``recording.marker_offsets``), and with S1x, which holds the zero of the angles, of
-each recording's own too (``likelihood.marginal.varying``). Reads the raw recordings, from the
+joints' axes (``recording.marker_offsets``), with both, and with numbers of each recording's own
+(``likelihood.marginal.varying``): S1x, which holds the zero of the angles, or dry friction of joint
+1. `nuts` makes one trial of each motion too, of some of these. Reads the raw recordings, from the
 folder in ``PDSIM_IBM_DIR``; writes ``results/benchmarks/pendulum_model.csv``, which was copied to
 ``docs/results``.
 """
@@ -20,9 +21,9 @@ from fits import EXPERIMENT, finished, write
 from training_recordings import COVERAGE, SETS, trial
 from windows import SETTINGS
 
-METHOD = "csvgd"
-# Deviation of S1x over S1y between recordings: its median [rad].
-BETWEEN = {"S1x": 2e-3}
+METHOD, REFERENCE = "csvgd", "nuts"
+# Medians of deviations between recordings: of S1x over S1y [rad] and of the logarithm of friction.
+ZERO, FRICTION = {"S1x": 2e-3}, {"dry_friction_1": 0.5}
 # From joint 2 to the marker at the end of link 2 [m].
 ARM = 0.07
 # Of both links, over S1y.
@@ -51,6 +52,7 @@ SCORES = (
     "mean_drag_2",
     "deviation_drag_2",
     "pareto_k",
+    "r_hat",
 )
 
 
@@ -79,8 +81,11 @@ KINDS = {
     "drag": (False, {}, True),
     "on the axes": (True, {}, False),
     "on the axes, drag": (True, {}, True),
-    "on the axes, own zero": (True, BETWEEN, False),
+    "on the axes, own zero": (True, ZERO, False),
+    "on the axes, drag, own friction": (True, FRICTION, True),
 }
+# Those that `nuts` learns too, from the first recordings.
+OF_REFERENCE = ("as it is", "on the axes, drag", "on the axes, drag, own friction")
 
 
 def read(name, *, offsets):
@@ -111,22 +116,27 @@ def main():
     rows, begin = finished("pendulum_model"), "".join(sys.argv[1:])
     for motion in ("slow", "fast"):
         data = {moved: read(SETTINGS[motion], offsets=moved) for moved in (False, True)}
+        first = [(SETS[motion]["three"][0], kind) for kind in OF_REFERENCE]
         for trained in SETS[motion]["three"]:
             for kind, (offsets, between, drag) in KINDS.items():
                 of = f"{motion}, {', '.join(map(str, trained))}"
-                label = f"{of}, {kind}"
-                if not label.startswith(begin) or label in rows:
-                    continue
 
                 def change(experiment, between=between, drag=drag):
                     changed = varying(experiment, between)
                     return with_drag(changed) if drag else changed
 
-                found = trial(SETTINGS[motion], METHOD, trained, data[offsets], change, SCORES)
-                # The first of the kinds has nothing to gain on.
-                before = rows.get(f"{of}, {next(iter(KINDS))}", found)["log_likelihood"]
-                rows[label] = found | {"gain": found["log_likelihood"] - before}
-                write("pendulum_model", rows)
+                for method in (METHOD, REFERENCE):
+                    end = "" if method == METHOD else f", {method}"
+                    label = f"{of}, {kind}{end}"
+                    if not label.startswith(begin) or label in rows:
+                        continue
+                    if method == REFERENCE and (trained, kind) not in first:
+                        continue
+                    found = trial(SETTINGS[motion], method, trained, data[offsets], change, SCORES)
+                    # The first of the kinds has nothing to gain on.
+                    before = rows.get(f"{of}, {next(iter(KINDS))}{end}", found)["log_likelihood"]
+                    rows[label] = found | {"gain": found["log_likelihood"] - before}
+                    write("pendulum_model", rows)
 
 
 if __name__ == "__main__":
