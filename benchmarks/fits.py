@@ -1,6 +1,7 @@
 """Changed experiments fitted and scored, for benchmarks that compare several of one kind."""
 
 import csv
+import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,17 +19,56 @@ def load(name):
     return load_experiment(EXPERIMENT.format(name)), path
 
 
-def viscous(experiment):
-    """The experiment without the pendulum's dry friction, where it has one without motors."""
+def read(name, *, offsets):
+    """Trajectories of the pendulum's raw recordings, with markers moved onto the axes or not."""
+    from pdsim.config.experiment import load_experiment
+    from pdsim.config.slices import slice_of
+    from pdsim.recordings import ibm
+    from pdsim.runtime.files import read_dataset
+    from pdsim.stages.preprocess import preprocess
+
+    folder = os.environ.get(ibm.FOLDER_VARIABLE)
+    if not folder:
+        sys.exit(f"name the folder of the raw recordings: {ibm.FOLDER_VARIABLE}")
+    experiment = load_experiment(EXPERIMENT.format(name))
+    recording = experiment.recording.model_copy(update={"marker_offsets": offsets})
+    options = slice_of("preprocess", experiment.model_copy(update={"recording": recording}))
+    with TemporaryDirectory() as made:
+        path = str(Path(made) / "trajectories.nc")
+        preprocess(options, raw=ibm.files(recording, folder), output=path)
+        return read_dataset(path)
+
+
+def varying(experiment, between):
+    """The experiment with these deviations between recordings, and no others."""
+    marginal = experiment.likelihood.marginal.model_copy(update={"varying": between})
+    likelihood = experiment.likelihood.model_copy(update={"marginal": marginal})
+    return experiment.model_copy(update={"likelihood": likelihood})
+
+
+def _without(experiment, option, number, given):
+    """The pendulum's experiment less an option, its ``number`` of both joints and what it needs."""
     told = experiment.model_dump(mode="json", exclude_unset=True)
     simulator = told["simulator"]
-    if not simulator.get("options", {}).pop("dry_friction", False):
+    # With motors there are no such options.
+    if not simulator.get("options", {}).pop(option, False):
         return experiment
-    del simulator["options"]["friction_velocity"]
+    for section in ("options", "fixed"):
+        simulator[section].pop(given, None)
     for entries in (simulator["parameters"], simulator["single"]["parameters"]):
         for joint in (1, 2):
-            del entries[f"dry_friction_{joint}"]
+            del entries[f"{number}_{joint}"]
     return type(experiment).model_validate(told)
+
+
+def still_air(experiment):
+    """The pendulum's experiment without drag, and with the same numbers in all recordings."""
+    return _without(varying(experiment, {}), "air_drag", "drag", "drag_arm")
+
+
+def viscous(experiment):
+    """The experiment as ``still_air`` makes it, without dry friction too."""
+    return _without(still_air(experiment), "dry_friction", "dry_friction", "friction_velocity")
 
 
 def fit(name, experiment, trajectories, run):

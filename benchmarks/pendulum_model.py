@@ -3,21 +3,18 @@
     python benchmarks/pendulum_model.py        # an hour; goes on where it was cut
     python benchmarks/pendulum_model.py fast   # the rows that begin so
 
-`csvgd` learns from three recordings of the real pendulum at a time and predicts all others: as the
-`trusted` experiments have it, with the drag of air (``air_drag``), with markers moved onto the
-joints' axes (``recording.marker_offsets``), with both, and with numbers of each recording's own
-(``likelihood.marginal.varying``): S1x, which holds the zero of the angles, or dry friction of joint
-1. `nuts` makes one trial of each motion too, of some of these. Reads the raw recordings, from the
+`csvgd` learns from three recordings of the real pendulum at a time and predicts all others: with
+markers as they are read and in still air, with the drag of air (``air_drag``), with markers moved
+onto the joints' axes (``recording.marker_offsets``), with both, as `trusted_chaotic` has it, and
+with numbers of each recording's own (``likelihood.marginal.varying``): S1x, which holds the zero of
+the angles, or dry friction of joint 1. `nuts` makes one trial of each motion too, of some of these. Reads the raw recordings, from the
 folder in ``PDSIM_IBM_DIR``; writes ``results/benchmarks/pendulum_model.csv``, which was copied to
 ``docs/results``.
 """
 
-import os
 import sys
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from fits import EXPERIMENT, finished, write
+from fits import finished, read, still_air, varying, write
 from training_recordings import COVERAGE, SETS, trial
 from windows import SETTINGS
 
@@ -56,15 +53,8 @@ SCORES = (
 )
 
 
-def varying(experiment, between):
-    """The experiment with these deviations between recordings, and no others."""
-    marginal = experiment.likelihood.marginal.model_copy(update={"varying": between})
-    likelihood = experiment.likelihood.model_copy(update={"marginal": marginal})
-    return experiment.model_copy(update={"likelihood": likelihood})
-
-
 def with_drag(experiment):
-    """The experiment with the drag of air on both links."""
+    """The experiment, in still air, with the drag of air on both links."""
     told = experiment.model_dump(mode="json", exclude_unset=True)
     simulator = told["simulator"]
     simulator["options"]["air_drag"] = True
@@ -77,7 +67,7 @@ def with_drag(experiment):
 
 # Whether markers are moved, deviations between recordings, and whether there is drag.
 KINDS = {
-    "as it is": (False, {}, False),
+    "as read": (False, {}, False),
     "drag": (False, {}, True),
     "on the axes": (True, {}, False),
     "on the axes, drag": (True, {}, True),
@@ -85,27 +75,7 @@ KINDS = {
     "on the axes, drag, own friction": (True, FRICTION, True),
 }
 # Those that `nuts` learns too, from the first recordings.
-OF_REFERENCE = ("as it is", "on the axes, drag", "on the axes, drag, own friction")
-
-
-def read(name, *, offsets):
-    """Trajectories of an experiment's recordings, with markers moved or not."""
-    from pdsim.config.experiment import load_experiment
-    from pdsim.config.slices import slice_of
-    from pdsim.recordings import ibm
-    from pdsim.runtime.files import read_dataset
-    from pdsim.stages.preprocess import preprocess
-
-    folder = os.environ.get(ibm.FOLDER_VARIABLE)
-    if not folder:
-        sys.exit(f"name the folder of the raw recordings: {ibm.FOLDER_VARIABLE}")
-    experiment = load_experiment(EXPERIMENT.format(name))
-    recording = experiment.recording.model_copy(update={"marker_offsets": offsets})
-    options = slice_of("preprocess", experiment.model_copy(update={"recording": recording}))
-    with TemporaryDirectory() as made:
-        path = str(Path(made) / "trajectories.nc")
-        preprocess(options, raw=ibm.files(recording, folder), output=path)
-        return read_dataset(path)
+OF_REFERENCE = ("as read", "on the axes, drag", "on the axes, drag, own friction")
 
 
 def main():
@@ -122,8 +92,8 @@ def main():
                 of = f"{motion}, {', '.join(map(str, trained))}"
 
                 def change(experiment, between=between, drag=drag):
-                    changed = varying(experiment, between)
-                    return with_drag(changed) if drag else changed
+                    still = still_air(experiment)
+                    return varying(with_drag(still) if drag else still, between)
 
                 for method in (METHOD, REFERENCE):
                     end = "" if method == METHOD else f", {method}"
