@@ -7,9 +7,9 @@
 markers as they are read and in still air, with the drag of air (``air_drag``), with markers moved
 onto the joints' axes (``recording.marker_offsets``), with both, as `trusted_chaotic` has it, and
 with numbers of each recording's own (``likelihood.marginal.varying``): S1x, which holds the zero of
-the angles, or dry friction of joint 1. `nuts` makes one trial of each motion too, of some of these. Reads the raw recordings, from the
-folder in ``PDSIM_IBM_DIR``; writes ``results/benchmarks/pendulum_model.csv``, which was copied to
-``docs/results``.
+the angles, or dry friction of joint 1. `nuts` makes one trial of each motion too, of some of these.
+Reads the raw recordings, from the folder in ``PDSIM_IBM_DIR``; writes
+``results/benchmarks/pendulum_model.csv``, which was copied to ``docs/results``.
 """
 
 import sys

@@ -10,8 +10,9 @@ recording of training and with several at once; `nuts` makes two of the trials w
 pendulum's markers are as they were read, its friction is viscous, there is no drag, and the spread
 of process noise over recordings is the default: as in the experiments when the table was made
 (``pendulum_model.py`` has what came after). The pendubot's recordings are seconds of four logs: the
-first of each is trained on, and nothing of its log is held out. Reads the pendulum's raw recordings,
-from the folder in ``PDSIM_IBM_DIR``, and ``results/trusted_pendubot/trajectories.nc``; writes ``results/benchmarks/training_recordings.csv``, which was copied to ``docs/results``; every
+first of each is trained on, and nothing of its log is held out. Reads the pendulum's raw
+recordings, from the folder in ``PDSIM_IBM_DIR``, and ``results/trusted_pendubot/trajectories.nc``;
+writes ``results/benchmarks/training_recordings.csv``, which was copied to ``docs/results``; every
 trial is in ``training_recordings_all.csv`` beside it.
 """
 

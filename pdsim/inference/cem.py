@@ -12,6 +12,7 @@ their proposals (Cornuet et al., 2012).
 """
 
 import warnings
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -105,6 +106,14 @@ def _evaluate(target: Target, z: jax.Array):
     return target.log_density(z)
 
 
+def _one_thread() -> AbstractContextManager:
+    """BLAS with one thread, that of scikit-learn included."""
+    import sklearn.mixture  # noqa: F401  What is not loaded yet is not held.
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, user_api="blas")
+
+
 @dataclass(frozen=True)
 class Cem(Independent):
     """The draws are the latest samples, those of the mixture that was fitted last."""
@@ -147,10 +156,12 @@ class Cem(Independent):
     ) -> tuple[State, Info]:
         del capacity
         reports = []
-        for number in range(affordable(done, until, self.cost(problem))):
-            random = np.random.default_rng([seed, done.iterations + number])
-            state, report = self._iterate(problem, state, random, done.iterations + number)
-            reports.append(report)
+        # Matrices of a few numbers: threads would wait for each other longer than they compute.
+        with _one_thread():
+            for number in range(affordable(done, until, self.cost(problem))):
+                random = np.random.default_rng([seed, done.iterations + number])
+                state, report = self._iterate(problem, state, random, done.iterations + number)
+                reports.append(report)
         return state, jax.tree.map(lambda *rows: np.stack(rows), *reports)
 
     def _iterate(self, problem, state: State, random, number: int) -> tuple[State, Info]:
