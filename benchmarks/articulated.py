@@ -53,7 +53,7 @@ def starts(particles, joints):
 
 
 def both(error, *arguments):
-    """Time of a function of one particle and of its gradient [s], and the latter's compilation."""
+    """Roll-out and gradient of a function of one particle [s], and the latter's compilation [s]."""
     import jax
 
     found = []
@@ -67,8 +67,8 @@ def both(error, *arguments):
     return (*found, spent)
 
 
-def ours(path, particles, dtype):
-    """Roll-out, gradient [s] and compilation of the gradient [s]."""
+def arm(path, particles, dtype):
+    """Squared error of one particle, and numbers of a robot and starts of all particles."""
     import jax.numpy as jnp
 
     from pdsim.rigid_body.model import AXES, INERTIA
@@ -92,8 +92,7 @@ def ours(path, particles, dtype):
         return sum((channel**2).sum() for channel in channels)
 
     x = jnp.asarray(values * factors, dtype)
-    start = jnp.asarray(starts(particles, system.model.velocity_count), dtype)
-    return both(error, x, start)
+    return error, x, jnp.asarray(starts(particles, system.model.velocity_count), dtype)
 
 
 def mujoco_step(path, particles, threads):
@@ -165,7 +164,7 @@ def main():
         for joints, path in ((7, PANDA), (9, boxed)):
             for particles in chosen.particles:
                 count = particles * STEPS
-                roll, gradient, spent = ours(path, particles, "float64")
+                roll, gradient, spent = both(*arm(path, particles, "float64"))
                 theirs = mujoco_step(path, particles, threads)
                 other = mjx_step(path, particles) or (None, None, None)
                 record = {

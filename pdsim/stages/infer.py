@@ -72,7 +72,7 @@ def infer(
         data["inputs"].values.tobytes() if "inputs" in data else b"",
         code_fingerprint(*modules("infer", system=options.simulator.system, method=method)),
     )
-    checkpoint = Path(output).with_name("checkpoint.npz")
+    checkpoint = Path(output).with_suffix(".npz")
     result = run(
         estimator,
         problem,

@@ -46,7 +46,7 @@ def train(options: Statistics, *, variant: str, seed: int, statistics: str, outp
         np.ascontiguousarray(coordinates).tobytes(),
         code_fingerprint(*modules("train")),
     )
-    checkpoint = Path(output).with_name("training.npz")
+    checkpoint = Path(output).with_suffix(".npz")
     trained = fit(
         net,
         (inputs[~held_out], coordinates[~held_out]),

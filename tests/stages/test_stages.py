@@ -122,7 +122,26 @@ def test_the_same_job_gives_the_same_draws(tiny, tmp_path):
         xr.testing.assert_identical(
             read_dataset(again, group), read_dataset(posterior_file(tiny), group)
         )
-    assert not (tmp_path / "checkpoint.npz").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["posterior.nc"]
+
+
+def test_jobs_that_write_side_by_side_keep_checkpoints_of_their_own(tiny, tmp_path, monkeypatch):
+    kept = []
+
+    class Stopped(Exception):
+        pass
+
+    def stop(*_, checkpoint, **__):
+        kept.append(checkpoint)
+        raise Stopped
+
+    monkeypatch.setattr("pdsim.stages.infer.run", stop)
+    for seed in ("0", "1"):
+        arguments = ["infer", str(tiny / "tiny.yaml"), "--run", "csvgd_multiple", "--seed", seed]
+        arguments += ["--budget", "quick", "--output", str(tmp_path / f"seed{seed}.nc")]
+        with pytest.raises(Stopped):
+            main([*arguments, "--trajectories", str(tiny / "trajectories.nc")])
+    assert len(set(kept)) == 2
 
 
 def test_roll_outs_start_where_the_recording_does(tiny):
