@@ -14,7 +14,7 @@ import xarray as xr
 from pdsim.likelihood.noise import channel_spread
 from pdsim.metrics.energy_score import energy_score
 from pdsim.metrics.metric import Evidence, Metric
-from pdsim.metrics.rmse import rmse_of_median
+from pdsim.metrics.rmse import geometric_mean, rmse_of_median
 from pdsim.metrics.score import Score, undefined
 from pdsim.trajectories import is_test
 
@@ -188,11 +188,13 @@ def _interval(evidence: Evidence, prediction: xr.Dataset, at: float) -> Score:
     return coverage_interval(came, predicted, 0.9, at)
 
 
-def _error(evidence: Evidence, prediction: xr.Dataset) -> Score:
+def _error(
+    evidence: Evidence, prediction: xr.Dataset, middle: Callable[..., np.ndarray] = np.median
+) -> Score:
     position, scale = evidence.position, evidence.error_scale
     predicted = prediction["predicted"].values[..., position].astype(np.float64)
     came = _came(evidence.data, prediction)[..., position]
-    return rmse_of_median(came / scale, predicted / scale)
+    return rmse_of_median(came / scale, predicted / scale, middle)
 
 
 def _crps(evidence: Evidence, prediction: xr.Dataset) -> Score:
@@ -224,6 +226,7 @@ METRICS = (
     _entry("crps", "CRPS from the prefix [-]", _crps, "low"),
     _entry("energy_score", "energy score from the prefix [-]", _energy, "low"),
     _entry("rmse_median", "RMSE of the median from the prefix [{unit}]", _error, "low"),
+    _entry("rmse_geometric", "", partial(_error, middle=geometric_mean)),
     _entry(
         "coverage_50", "coverage of 50 % band from the prefix [-]", partial(_coverage, level=0.5)
     ),

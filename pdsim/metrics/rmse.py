@@ -25,28 +25,39 @@ def trajectory_rmse(observed: np.ndarray, simulated: np.ndarray) -> np.ndarray:
     return np.sqrt(np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0))
 
 
-def rmse(observed: np.ndarray, simulated: np.ndarray) -> Score:
-    """Median over trajectories of ``trajectory_rmse``."""
+def geometric_mean(values: np.ndarray) -> np.ndarray:
+    """exp(mean(log x)): two runs' are in the ratio that their values are in, in the mean."""
+    with np.errstate(divide="ignore"):
+        return np.exp(np.log(values).mean())
+
+
+def rmse(
+    observed: np.ndarray, simulated: np.ndarray, middle: Callable[..., np.ndarray] = np.median
+) -> Score:
+    """Median (or another middle) over trajectories of ``trajectory_rmse``."""
     values = trajectory_rmse(observed, simulated)
     if np.isnan(values).any():
         return undefined("no draw has a finite roll-out for some trajectory")
-    return Score(float(np.median(values)))
+    return Score(float(middle(values)))
 
 
-def rmse_of_median(observed: np.ndarray, simulated: np.ndarray) -> Score:
-    """Median over trajectories of the error of the predictive median.
+def rmse_of_median(
+    observed: np.ndarray, simulated: np.ndarray, middle: Callable[..., np.ndarray] = np.median
+) -> Score:
+    """Median (or another middle) over trajectories of the error of the predictive median.
 
     The prediction is the median over the draws, frame by frame and channel by channel. Draws that
     scatter about the truth do not add to its error, as they do to that of all draws.
 
     Args:
         observed, simulated: as of ``trajectory_rmse``.
+        middle: of the trajectories' errors.
     """
     whole = np.isfinite(simulated).all(axis=(2, 3), keepdims=True)
     if not whole.any(axis=1).all():
         return undefined("no draw has a finite roll-out for some trajectory")
-    middle = np.nanmedian(np.where(whole, simulated, np.nan), axis=1, keepdims=True)
-    return rmse(observed, middle)
+    predicted = np.nanmedian(np.where(whole, simulated, np.nan), axis=1, keepdims=True)
+    return rmse(observed, predicted, middle)
 
 
 def _of(

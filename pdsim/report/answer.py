@@ -11,7 +11,7 @@ from pdsim.report.belief import belief
 from pdsim.report.numbers import ParameterLine, QuantileLine
 from pdsim.report.page import squared
 from pdsim.report.together import TogetherLine
-from pdsim.report.trust import ERRORS, TrustLine
+from pdsim.report.trust import ERRORS, TrustLine, by_recording
 from pdsim.tables.layout import number
 
 # Parameters that are named; of more, how many there are.
@@ -175,5 +175,6 @@ def error(
         fits.sort(key=lambda line: line.identity.shooting != "marginal")
         if fits and fits[0].identity != best.identity and not np.isnan(fits[0].value(key)):
             text += f"; least squares by {number(fits[0].value(key), 2)}{shown}"
+            text += by_recording(best.cells, fits[0].cells)
         return f"{text}."
     return "Not measured."

@@ -24,6 +24,8 @@ from pdsim.tables.verdicts import (
 
 # The error that is told: of predictions from a prefix, where there are some.
 ERRORS = ("prefix_rmse_median", "rmse_median")
+# Of two runs it is in the ratio that their errors are in, recording by recording.
+_GEOMETRIC = "prefix_rmse_geometric"
 DISTANCE = "reference_wasserstein"
 _HALF, _RANK = "prefix_coverage_50", "credible_rank"
 _KEYS = (
@@ -32,6 +34,7 @@ _KEYS = (
     *THIRDS,
     _HALF,
     *ERRORS,
+    _GEOMETRIC,
     "r_hat",
     "ess_bulk",
     "pareto_k",
@@ -146,8 +149,20 @@ def _error(cells: Cells, unit: str, fit: Cells) -> list[str]:
             text = f"RMSE of the predictive median {_short(cells[key])} {unit}".removesuffix(" -")
             if _known(fit, key):
                 text += f"; that of least squares {_short(fit[key])}"
+                text += by_recording(cells, fit)
             return [f"{text}."]
     return []
+
+
+def by_recording(cells: Cells, fit: Cells) -> str:
+    """Ratio of the errors from a prefix to a fit's, in brackets; empty where one is not known.
+
+    Medians over recordings may order two runs by the few recordings that are in the middle.
+    """
+    if not (_known(cells, _GEOMETRIC) and _known(fit, _GEOMETRIC)) or not fit[_GEOMETRIC].value:
+        return ""
+    ratio = cells[_GEOMETRIC].value / fit[_GEOMETRIC].value
+    return f" (recording by recording it is {number(ratio, 2)} times that, the geometric mean)"
 
 
 def _convergence(cells: Cells, agreeing: Sequence[float]) -> list[str]:

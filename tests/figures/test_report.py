@@ -185,9 +185,11 @@ def test_each_run_is_told_in_numbers_and_words():
     thirds = {f"prefix_coverage_90_{name}": (0.9,) for name in ("first", "second", "third")}
     table = long_table(
         {
-            FIT: {"prefix_coverage_90": (0.7,), "prefix_rmse_median": (0.4,)},
+            FIT: {"prefix_coverage_90": (0.7,), "prefix_rmse_median": (0.4,),
+                  "prefix_rmse_geometric": (0.5,)},
             CHAINS: {
                 "prefix_coverage_90": (0.9,), **thirds, "prefix_rmse_median": (0.3,),
+                "prefix_rmse_geometric": (0.6,),
                 "r_hat": (1.01, 1.2), "ess_bulk": (300.0, 9.0),
                 "reference_wasserstein": (0.08,), "credible_rank": (0.5, 0.97),
             },
@@ -208,7 +210,8 @@ def test_each_run_is_told_in_numbers_and_words():
         ("truth outside the 90 % region", "1 of 2 seeds"),
     ]
     for words in ("covers 0.9 (first / second / last third of the horizon: 0.9 / 0.9 / 0.9)",
-                  "0.3 rad; that of least squares 0.4.", "R-hat 1.2, smallest bulk effective sample "
+                  "0.3 rad; that of least squares 0.4 (recording by recording it is 1.2 times that, the "
+                  "geometric mean).", "R-hat 1.2, smallest bulk effective sample "
                   "size 9.", "Its draws are the reference; distance of its other seeds 0.08"):  # fmt: skip
         assert words in chains.text
     assert [verdict.word for verdict in particles.verdicts] == ["not checked on predictions"]

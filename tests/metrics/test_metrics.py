@@ -10,7 +10,7 @@ from pdsim.metrics.kl import kl_divergence
 from pdsim.metrics.log_likelihood import log_likelihood
 from pdsim.metrics.mmd import mmd
 from pdsim.metrics.reference_distance import sliced_wasserstein
-from pdsim.metrics.rmse import rmse, rmse_of_median, trajectory_rmse
+from pdsim.metrics.rmse import geometric_mean, rmse, rmse_of_median, trajectory_rmse
 from pdsim.metrics.start_state import fit_start_states
 
 RNG = np.random.default_rng(0)
@@ -84,6 +84,18 @@ def test_rmse_is_over_draws_and_the_median_over_trajectories():
     assert trajectory_rmse(observed, simulated)[1] == pytest.approx(3.0)
     simulated[1] = np.nan
     assert rmse(observed, simulated).reason
+
+
+def test_geometric_means_are_in_the_ratio_that_errors_are_in_recording_by_recording():
+    """One run is better in all three recordings but the middle one, by which medians go."""
+    errors, fit = np.array([0.01, 0.2, 1.0]), np.array([0.02, 0.1, 2.0])
+    observed, ones = np.zeros((3, 5, 2)), np.ones((3, 1, 5, 2))
+    of = [e[:, None, None, None] * ones for e in (errors, fit)]
+    medians = [rmse_of_median(observed, x).value for x in of]
+    assert medians[0] / medians[1] == pytest.approx(2.0)
+    means = [rmse_of_median(observed, x, geometric_mean).value for x in of]
+    assert means[0] / means[1] == pytest.approx((0.5 * 2 * 0.5) ** (1 / 3))
+    assert rmse_of_median(observed, 0 * ones, geometric_mean).value == 0.0
 
 
 def test_rmse_of_the_median_leaves_out_the_scatter_of_the_draws():

@@ -13,7 +13,7 @@ from pdsim.systems.oscillator import Oscillator
 
 SPACE = ParameterSpace((Parameter("stiffness", 5.0, 50.0, "N/m", sets=("stiffness",)),))
 PREFIX, LENGTHS, DRAWS = 3, (12, 12, 6), 19
-KEYS = ["prefix_crps", "prefix_energy_score", "prefix_rmse_median", "prefix_coverage_50",
+KEYS = ["prefix_crps", "prefix_energy_score", "prefix_rmse_median", "prefix_rmse_geometric", "prefix_coverage_50",
         "prefix_coverage_90", "prefix_coverage_90_first", "prefix_coverage_90_second",
         "prefix_coverage_90_third", "prefix_coverage_90_low", "prefix_coverage_90_high",
         "prefix_lost_rollouts"]  # fmt: skip
@@ -71,6 +71,7 @@ def test_draws_around_the_recording(data):
     assert shifted["prefix_coverage_50"] == 0.0
     assert shifted["prefix_coverage_90"] == 1.0
     assert shifted["prefix_rmse_median"] == pytest.approx(5.5)
+    assert shifted["prefix_rmse_geometric"] == pytest.approx(5.5)
     assert scored(data, prediction_of(data, values + 9.5))["prefix_coverage_90"] == 0.0
 
 
