@@ -1,7 +1,8 @@
 """Batches worked through in blocks that a cache holds.
 
 XLA runs each operation of a program over the whole batch before the next. Where a row makes many
-numbers between, those of a few rows at a time stay near the processor.
+numbers between, those of a few rows at a time stay near the processor. A GPU starts the kernels of
+each block anew and has no such cache: there blocks are larger, and bound the memory alone.
 """
 
 from collections.abc import Callable
@@ -11,12 +12,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+# Blocks of a CPU in one of a GPU.
+_GPU = 64
+
 
 def in_blocks(size: Callable[..., int | None]) -> Callable[[Callable], Callable]:
     """Work through the rows of a function's last argument some at a time.
 
     Args:
-        size: of the arguments before, how many rows at a time; None: all at once.
+        size: of the arguments before, how many rows at a time on a CPU; None: all at once.
 
     Returns:
         A decorator of ``(*shared, rows)``, whose result's rows depend each on its own row and
@@ -28,14 +32,17 @@ def in_blocks(size: Callable[..., int | None]) -> Callable[[Callable], Callable]
         def through(*arguments: Any) -> Any:
             *shared, rows = arguments
             block, count = size(*shared), len(jax.tree.leaves(rows)[0])
+            if block is not None and jax.default_backend() == "gpu":
+                block *= _GPU
             if block is None or count <= block:
                 return function(*arguments)
             lacking = -count % block
+            shape = (count + lacking) // block, block
             parts = jax.tree.map(
-                lambda x: lengthened(x, lacking).reshape(-1, block, *x.shape[1:]), rows
+                lambda x: lengthened(x, lacking).reshape(*shape, *x.shape[1:]), rows
             )
             result = jax.lax.map(lambda part: function(*shared, part), parts)
-            return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:count], result)
+            return jax.tree.map(lambda x: x.reshape(count + lacking, *x.shape[2:])[:count], result)
 
         return through
 

@@ -8,8 +8,13 @@ import pytest
 from pdsim.runtime.blocks import in_blocks
 
 
-@pytest.mark.parametrize(("size", "seen"), [(None, 7), (9, 7), (7, 7), (3, 3), (1, 1)])
-def test_rows_come_back_in_order_however_many_at_a_time(size, seen):
+@pytest.mark.parametrize(
+    ("size", "backend", "seen"),
+    [(None, "cpu", 7), (9, "cpu", 7), (7, "cpu", 7), (3, "cpu", 3), (1, "cpu", 1), (3, "gpu", 7),
+     (None, "gpu", 7)],
+)  # fmt: skip
+def test_rows_come_back_in_order_however_many_at_a_time(size, backend, seen, monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: backend)
     counts = []
 
     @in_blocks(lambda shared: size)
@@ -25,3 +30,17 @@ def test_rows_come_back_in_order_however_many_at_a_time(size, seen):
     np.testing.assert_array_equal(found["square"], y**2)
     # One program, traced once, of so many rows.
     assert set(counts) == {seen}
+
+
+def test_rows_may_hold_arrays_of_no_size():
+    """Single shooting has no shooting variables, and particles all the same."""
+
+    @in_blocks(lambda: 3)
+    def function(rows):
+        x, nothing = rows
+        return 2 * x, nothing
+
+    x, nothing = np.arange(7.0), np.zeros((7, 2, 0, 4))
+    twice, none = function((jnp.asarray(x), jnp.asarray(nothing)))
+    np.testing.assert_array_equal(twice, 2 * x)
+    assert none.shape == nothing.shape
