@@ -102,7 +102,7 @@ def test_the_file_holds_the_frames_beyond_the_prefix_and_its_scores_are_numbers(
     assert 0.001 < noise.std() < 0.2
     table = scored(folder, str(tmp_path / "prediction.nc"), tmp_path / "metrics.csv")
     chosen = table[table.index.str.startswith("prefix_")]
-    assert len(chosen) == 11
+    assert len(chosen) == 12
     # One held-out recording says nothing of others.
     over = ["prefix_coverage_90_low", "prefix_coverage_90_high"]
     assert np.isfinite(chosen.drop(over)).all()
