@@ -51,13 +51,15 @@ def gaps(name):
     import jax.numpy as jnp
     import numpy as np
 
+    from pdsim.likelihood.motion import residuals
     from pdsim.likelihood.problem import Position
 
     problem, best = fitted(name)
     dimension = problem.simulator.space.dimension
     position = Position(best[None], jnp.zeros((1, *problem.start_shooting().shape)))
     starts, _ = problem.smoothed(position)
-    _, ends = problem.residuals(
+    _, ends = residuals(
+        problem,
         jnp.broadcast_to(best[None, None, None, :dimension], (*starts.shape[:3], dimension)),
         starts,
         problem.system,

@@ -37,11 +37,10 @@ from pdsim.likelihood.marginal_slopes import (
     in_kicks,
     in_noise,
     in_parameters,
-    particles_first,
     positive,
 )
 from pdsim.likelihood.momenta import kicks as kicks_of
-from pdsim.likelihood.motion import Motion
+from pdsim.likelihood.motion import particles_first, rolled_out
 from pdsim.likelihood.noise import Deviations, NoiseModel
 from pdsim.likelihood.noise_slopes import adjoint
 from pdsim.likelihood.problem import (
@@ -61,7 +60,6 @@ from pdsim.likelihood.smoother import (
 from pdsim.numerics.small_matrices import diagonal
 from pdsim.parameters import ParameterSpace
 from pdsim.runtime.cores import one_by_one, over_cores
-from pdsim.systems.rollout import over_windows, rollout, tangents
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import System
 
@@ -254,7 +252,7 @@ class MarginalProblem:
         """Settle, and filter and smooth once more from there."""
         starts = self._settle(position)
         noise = self._deviations(position)
-        motion = self._simulate(position, starts, with_parameters)
+        motion = rolled_out(self, position, starts, with_parameters)
         windows = motion.windows(noise.sensor**-2, self.kicks(position.parameters))
         filtered = self._filtered(noise, starts, windows)
         smoothed = smooth(windows, filtered, noise.correlation)
@@ -273,7 +271,7 @@ class MarginalProblem:
     def _windows(self, position: Position, starts: jax.Array, noise: Deviations) -> Windows:
         """Windows around their starts, with slopes of the states alone."""
         kicks = self.kicks(position.parameters)
-        return self._simulate(position, starts).windows(noise.sensor**-2, kicks)
+        return rolled_out(self, position, starts).windows(noise.sensor**-2, kicks)
 
     def kicks(self, coordinates: jax.Array) -> jax.Array | None:
         """How process noise moves the states it acts on, as they are guessed; scaled.
@@ -324,73 +322,6 @@ class MarginalProblem:
             varying=noise.varying / self.state_scale[count:],
         )
         return jax.tree.map(jnp.transpose, noise)
-
-    def residuals(
-        self, coordinates: jax.Array, starts: jax.Array, system: System
-    ) -> tuple[jax.Array, jax.Array]:
-        """Roll-outs minus recordings, and where windows end.
-
-        Args:
-            coordinates: of the simulator's parameters, (particle, trajectory, window, M).
-            starts: of all windows, (particle, trajectory, window, S), scaled.
-            system: in the form for the mode of differentiation.
-
-        Returns:
-            (channel, h, window, trajectory, particle), 0 where nothing was observed, and (S,
-            window, trajectory, particle), scaled.
-        """
-        space, count = self.simulator.space, len(system.state)
-
-        def window(coordinates, start, inputs, active, first_time):
-            first, own = start[:count] * self.state_scale[:count], start[count:]
-            shifted = self.noise.shifted(space, coordinates, own * self.state_scale[count:])
-            channels, end = rollout(
-                system,
-                system.prepare(space.system_parameters(shifted)),
-                system.unpack(first),
-                inputs,
-                frames=self.targets[0].shape[0],
-                frame_time=self.frame_time,
-                substeps=self.simulator.substeps,
-                first_time=first_time,
-                active=active,
-            )
-            measured = tuple(channels[i] for i in self.noise.channels)
-            end = system.pack(end) / self.state_scale[:count]
-            return measured, jnp.concatenate([end, own])
-
-        channels, end = over_windows(window)(
-            coordinates, starts, self.inputs, self.active, self.first_time
-        )
-        observed = jnp.stack([x.T for x in channels])
-        target, seen = (
-            jnp.swapaxes(jnp.stack(x), 2, 3)[..., None] for x in (self.targets, self.seen)
-        )
-        return seen * (observed - target), end.T
-
-    def window_coordinates(self, position: Position, starts: jax.Array) -> jax.Array:
-        """The simulator's parameters for all windows, (particle, trajectory, window, M)."""
-        dimension = self.simulator.space.dimension
-        coordinates = position.parameters[:, None, None, :dimension]
-        return jnp.broadcast_to(coordinates, (*starts.shape[:3], dimension))
-
-    def _simulate(
-        self, position: Position, starts: jax.Array, with_parameters: bool = False
-    ) -> Motion:
-        """Roll out all windows with a tangent for each state and, if asked, each parameter."""
-        system, turned = self.system.forward_mode(), particles_first(starts)
-        (residuals, end), (slopes, end_slopes) = tangents(
-            lambda x, start: self.residuals(x, start, system),
-            self.window_coordinates(position, turned),
-            turned,
-            with_start=True,
-            with_parameters=with_parameters,
-        )
-        return Motion(
-            rows=jnp.concatenate([residuals[None], slopes]),
-            gaps=starts[1:] - jnp.swapaxes(end, 0, 1)[:-1],
-            ends=jnp.moveaxis(end_slopes, 2, 0).swapaxes(1, 2)[:-1],
-        )
 
 
 def _solve_lower(root: jax.Array, right: jax.Array) -> jax.Array:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.likelihood.motion import Motion
+from pdsim.likelihood.motion import Motion, particles_first, residuals, window_coordinates
 from pdsim.likelihood.noise import Deviations
 from pdsim.likelihood.noise_slopes import Adjoint, curvature, slope, slope_of_kicks
 from pdsim.likelihood.problem import Position
@@ -44,11 +44,6 @@ class Around(NamedTuple):
         return self.noise.sensor**-2
 
 
-def particles_first(starts: jax.Array) -> jax.Array:
-    """(window, S, trajectory, particle) → (particle, trajectory, window, S)."""
-    return jnp.moveaxis(starts, (-1, -2), (0, 1))
-
-
 def in_parameters(problem: "MarginalProblem", around: Around, position: Position) -> jax.Array:
     """Slope of log p in the simulator's parameters, (particle, M).
 
@@ -68,8 +63,8 @@ def in_parameters(problem: "MarginalProblem", around: Around, position: Position
         return -(along + (ends * jnp.swapaxes(later, 0, 1)[:-1, None]).sum(axis=(0, 2, 3))).T
     starts = particles_first(around.starts)
     _, pull_back = jax.vjp(
-        lambda x: problem.residuals(x, starts, problem.system),
-        problem.window_coordinates(position, starts),
+        lambda x: residuals(problem, x, starts, problem.system),
+        window_coordinates(problem, position, starts),
     )
     return -pull_back((pull, later))[0].sum(axis=(1, 2))
 

@@ -1,12 +1,18 @@
-"""What roll-outs of shooting windows say: products over frames, gaps, slopes of ends."""
+"""Roll-outs of marginal shooting's windows: what they miss, where they end, and their slopes."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from pdsim.likelihood.noise_slopes import Channels
+from pdsim.likelihood.problem import Position
 from pdsim.likelihood.smoother import Sensitivity, Windows
+from pdsim.systems.rollout import over_windows, rollout, tangents
+from pdsim.systems.system import System
+
+if TYPE_CHECKING:
+    from pdsim.likelihood.marginal import MarginalProblem
 
 
 class Motion(NamedTuple):
@@ -55,3 +61,80 @@ class Motion(NamedTuple):
         return Sensitivity(
             mixed=products[:, -size:], information=products[:, :-size], ends=self.ends[:, :, :-size]
         )
+
+
+def particles_first(starts: jax.Array) -> jax.Array:
+    """(window, S, trajectory, particle) → (particle, trajectory, window, S)."""
+    return jnp.moveaxis(starts, (-1, -2), (0, 1))
+
+
+def residuals(
+    problem: "MarginalProblem", coordinates: jax.Array, starts: jax.Array, system: System
+) -> tuple[jax.Array, jax.Array]:
+    """Roll-outs minus recordings, and where windows end.
+
+    Args:
+        coordinates: of the simulator's parameters, (particle, trajectory, window, M).
+        starts: of all windows, (particle, trajectory, window, S), scaled.
+        system: in the form for the mode of differentiation.
+
+    Returns:
+        (channel, h, window, trajectory, particle), 0 where nothing was observed, and (S,
+        window, trajectory, particle), scaled.
+    """
+    space, count = problem.simulator.space, len(system.state)
+
+    def window(coordinates, start, inputs, active, first_time):
+        first, own = start[:count] * problem.state_scale[:count], start[count:]
+        shifted = problem.noise.shifted(space, coordinates, own * problem.state_scale[count:])
+        channels, end = rollout(
+            system,
+            system.prepare(space.system_parameters(shifted)),
+            system.unpack(first),
+            inputs,
+            frames=problem.targets[0].shape[0],
+            frame_time=problem.frame_time,
+            substeps=problem.simulator.substeps,
+            first_time=first_time,
+            active=active,
+        )
+        measured = tuple(channels[i] for i in problem.noise.channels)
+        end = system.pack(end) / problem.state_scale[:count]
+        return measured, jnp.concatenate([end, own])
+
+    channels, end = over_windows(window)(
+        coordinates, starts, problem.inputs, problem.active, problem.first_time
+    )
+    observed = jnp.stack([x.T for x in channels])
+    target, seen = (
+        jnp.swapaxes(jnp.stack(x), 2, 3)[..., None] for x in (problem.targets, problem.seen)
+    )
+    return seen * (observed - target), end.T
+
+
+def window_coordinates(
+    problem: "MarginalProblem", position: Position, starts: jax.Array
+) -> jax.Array:
+    """The simulator's parameters for all windows, (particle, trajectory, window, M)."""
+    dimension = problem.simulator.space.dimension
+    coordinates = position.parameters[:, None, None, :dimension]
+    return jnp.broadcast_to(coordinates, (*starts.shape[:3], dimension))
+
+
+def rolled_out(
+    problem: "MarginalProblem", position: Position, starts: jax.Array, with_parameters: bool = False
+) -> Motion:
+    """Roll out all windows with a tangent for each state and, if asked, each parameter."""
+    system, turned = problem.system.forward_mode(), particles_first(starts)
+    (missed, end), (slopes, end_slopes) = tangents(
+        lambda x, start: residuals(problem, x, start, system),
+        window_coordinates(problem, position, turned),
+        turned,
+        with_start=True,
+        with_parameters=with_parameters,
+    )
+    return Motion(
+        rows=jnp.concatenate([missed[None], slopes]),
+        gaps=starts[1:] - jnp.swapaxes(end, 0, 1)[:-1],
+        ends=jnp.moveaxis(end_slopes, 2, 0).swapaxes(1, 2)[:-1],
+    )

@@ -162,7 +162,8 @@ def by_recording(cells: Cells, fit: Cells) -> str:
     if not (_known(cells, _GEOMETRIC) and _known(fit, _GEOMETRIC)) or not fit[_GEOMETRIC].value:
         return ""
     ratio = cells[_GEOMETRIC].value / fit[_GEOMETRIC].value
-    return f" (recording by recording it is {number(ratio, 2)} times that, the geometric mean)"
+    text = "the first over the second, recording by recording"
+    return f" ({text}: {number(ratio, 2)} in the geometric mean)"
 
 
 def _convergence(cells: Cells, agreeing: Sequence[float]) -> list[str]:

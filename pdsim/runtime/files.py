@@ -59,6 +59,11 @@ def check_output(path: str | Path) -> None:
         raise PdsimError(f"{path.parent}: cannot be written in; name another output")
 
 
+def checkpoint_of(output: str | Path) -> Path:
+    """Where a job keeps its state until the output is written: a file for each output."""
+    return Path(output).with_suffix(".checkpoint.npz")
+
+
 def _blocked(path: Path, error: OSError) -> PdsimError:
     return PdsimError(
         f"{path}: cannot be written: {error.strerror}; name another output, or clear what is there"

@@ -25,7 +25,7 @@ from pdsim.inference.runner import run
 from pdsim.runtime import device
 from pdsim.runtime.checkpoint import Checkpoint, load, save
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import write_dataset
+from pdsim.runtime.files import checkpoint_of, write_dataset
 from pdsim.runtime.progress import Progress
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
@@ -63,7 +63,7 @@ def calibrate(options: Calibrate, *, identity: Identity, trajectories: str, outp
         template["inputs"].values.tobytes() if "inputs" in template else b"",
         code_fingerprint(*modules("calibrate", system=options.simulator.system, method=method)),
     )
-    checkpoint = Path(output).with_suffix(".npz")
+    checkpoint = checkpoint_of(output)
     columns, spent = _restore(checkpoint, digest)
     truths = generator.truths(config.data_sets, config.seed)
     first = len(columns["reason"]) if columns else 0

@@ -25,7 +25,7 @@ from pdsim.runtime import device
 from pdsim.runtime.checkpoint import Checkpoint, load, save
 from pdsim.runtime.cores import gathered
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import write_dataset
+from pdsim.runtime.files import checkpoint_of, write_dataset
 from pdsim.runtime.progress import Progress
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 
@@ -55,7 +55,7 @@ def control(options: ControlRun, *, output: str, prior: str | None = None, cores
     steps = work.steps or work.laps * task.lap_steps
     stated = options.model_dump(mode="json")
     digest = fingerprint(stated, first, code_fingerprint(*modules(options.task.name)))
-    checkpoint = Path(output).with_suffix(".npz")
+    checkpoint = checkpoint_of(output)
     simulations = begin_all(controller, options.seed, work.simulations)
     simulations, history, course = _restore(checkpoint, digest, simulations)
     done = len(history["state"]) if history else 0

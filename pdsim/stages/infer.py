@@ -2,7 +2,6 @@
 
 import json
 import logging
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +23,7 @@ from pdsim.likelihood.shooting import ShootingProblem
 from pdsim.posterior import assemble
 from pdsim.runtime import device
 from pdsim.runtime.cores import gathered
-from pdsim.runtime.files import check_output, write_dataset
+from pdsim.runtime.files import check_output, checkpoint_of, write_dataset
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
 from pdsim.systems.simulator import build_simulator, build_system
@@ -72,7 +71,7 @@ def infer(
         data["inputs"].values.tobytes() if "inputs" in data else b"",
         code_fingerprint(*modules("infer", system=options.simulator.system, method=method)),
     )
-    checkpoint = Path(output).with_suffix(".npz")
+    checkpoint = checkpoint_of(output)
     result = run(
         estimator,
         problem,

@@ -2,7 +2,6 @@
 
 import json
 import logging
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -14,7 +13,7 @@ from pdsim.bayessim.scaling import scaling
 from pdsim.bayessim.training import train as fit
 from pdsim.config.slices import Statistics
 from pdsim.runtime import device
-from pdsim.runtime.files import read_dataset, write_dataset
+from pdsim.runtime.files import checkpoint_of, read_dataset, write_dataset
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
 
@@ -46,7 +45,7 @@ def train(options: Statistics, *, variant: str, seed: int, statistics: str, outp
         np.ascontiguousarray(coordinates).tobytes(),
         code_fingerprint(*modules("train")),
     )
-    checkpoint = Path(output).with_suffix(".npz")
+    checkpoint = checkpoint_of(output)
     trained = fit(
         net,
         (inputs[~held_out], coordinates[~held_out]),

@@ -8,7 +8,7 @@ import yaml
 from pdsim.cli.main import main
 from pdsim.inference.least_squares import LeastSquares
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_dataset
+from pdsim.runtime.files import checkpoint_of, read_dataset
 from pdsim.stages import calibrate as stage
 
 DATA_SETS = 8
@@ -61,7 +61,7 @@ def test_ranks_truths_and_work_are_written(whole, tiny):
     assert (whole["reason"] == "").all()
     assert (whole["evaluations"] > 0).all()
     assert whole["r_hat"].isnull().all()
-    assert not (tiny / "whole.npz").exists()
+    assert not checkpoint_of(tiny / "whole.nc").exists()
 
 
 def test_an_interrupted_job_goes_on_and_ends_with_the_same(whole, tiny, monkeypatch):

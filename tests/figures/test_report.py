@@ -210,8 +210,8 @@ def test_each_run_is_told_in_numbers_and_words():
         ("truth outside the 90 % region", "1 of 2 seeds"),
     ]
     for words in ("covers 0.9 (first / second / last third of the horizon: 0.9 / 0.9 / 0.9)",
-                  "0.3 rad; that of least squares 0.4 (recording by recording it is 1.2 times that, the "
-                  "geometric mean).", "R-hat 1.2, smallest bulk effective sample "
+                  "0.3 rad; that of least squares 0.4 (the first over the second, recording by "
+                  "recording: 1.2 in the geometric mean).", "R-hat 1.2, smallest bulk effective sample "
                   "size 9.", "Its draws are the reference; distance of its other seeds 0.08"):  # fmt: skip
         assert words in chains.text
     assert [verdict.word for verdict in particles.verdicts] == ["not checked on predictions"]

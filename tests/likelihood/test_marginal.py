@@ -21,6 +21,7 @@ from driven_oscillator import (
     slope,
 )
 
+from pdsim.likelihood import motion
 from pdsim.likelihood.config import MarginalConfig
 from pdsim.likelihood.marginal_data import marginal_problem
 from pdsim.likelihood.noise import noise_model
@@ -79,7 +80,7 @@ def test_the_states_are_those_of_the_dense_least_squares_problem(data):
         states = states.reshape(1, 1, WINDOWS, 2)
         both = jnp.concatenate([states, starts[:, 1:]], axis=1)
         coordinates = jnp.broadcast_to(point.parameters[:, None, None, :2], (*both.shape[:3], 2))
-        r, end = problem.residuals(coordinates, both, problem.system)
+        r, end = motion.residuals(problem, coordinates, both, problem.system)
         noise = problem._deviations(point)
         root = np.linalg.inv(np.linalg.cholesky(START_DEVIATION**2 * COVARIANCE))
         first = (states[0, 0, 0] * problem.state_scale) - problem.start[0]

@@ -75,6 +75,24 @@ def at(problem, physical, shooting=None):
     return Position(unit, jnp.broadcast_to(guess, (len(unit), *guess.shape)))
 
 
+@pytest.mark.parametrize("window_count", [1, 4])
+def test_particles_in_blocks_are_linearised_as_all_at_once(
+    problem, truth, window_count, monkeypatch
+):
+    """In blocks of three, the last one filled up; single shooting has no shooting variables."""
+    values = {"length": np.linspace(0.08, 0.14, 7), "friction_1": np.geomspace(1e-5, 1e-3, 7)}
+    physical = np.stack([values[name] for name in SPACE.names], axis=1)
+    p = problem(truth, window_count)
+    position = at(p, physical)
+    whole = p.linearise(position)
+    monkeypatch.setattr("pdsim.likelihood.shooting._FRAMES", 3 * p.targets[0].size)
+    program = jax.jit(lambda position: p._problem.linearise(position))
+    # A loop over the blocks, which there is none of elsewhere.
+    assert "f64[3,3,2]" in str(jax.make_jaxpr(lambda x: p._problem.linearise(x))(position))
+    for found, expected in zip(*map(jax.tree.leaves, (program(position), whole)), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
 def test_single_shooting_is_the_gaussian_density(problem, truth):
     """Eq. 2 and 3, against scipy's density of every residual."""
     guess = {"length": 0.11, "friction_1": 1e-3}

@@ -7,7 +7,7 @@ import yaml
 
 from pdsim.cli.main import main
 from pdsim.control.config import ControlConfig
-from pdsim.runtime.files import read_dataset
+from pdsim.runtime.files import checkpoint_of, read_dataset
 from pdsim.stages import control as stage
 
 TINY = {
@@ -56,12 +56,12 @@ def test_a_killed_job_goes_on_and_ends_as_if_it_had_not_been(
     assert (
         "interrupted; the same command goes on from the last checkpoint" in capsys.readouterr().err
     )
-    assert halved.with_suffix(".npz").exists()
+    assert checkpoint_of(halved).exists()
     monkeypatch.setattr(stage, "save", saved)
     caplog.set_level("INFO")
     assert run(experiment, halved) == 0
     assert "resuming after control step 10" in caplog.text
-    assert not halved.with_suffix(".npz").exists()
+    assert not checkpoint_of(halved).exists()
     one, two = read_dataset(whole), read_dataset(halved)
     for name in one.data_vars:
         np.testing.assert_array_equal(one[name], two[name], err_msg=name)

@@ -17,7 +17,7 @@ def test_a_killed_inference_resumes_and_ends_as_if_undisturbed(project):
     folder = project.folder / "results/long/tiny" / RUN
     target = f"results/long/tiny/{RUN}/posterior.nc"
     arguments = (target, "--config", "budget=long")
-    checkpoint, posterior = folder / "posterior.npz", folder / "posterior.nc"
+    checkpoint, posterior = folder / "posterior.checkpoint.npz", folder / "posterior.nc"
 
     project.kill_when(checkpoint.exists, *arguments)
     assert checkpoint.exists()

@@ -151,7 +151,7 @@ def test_jobs_run_on_slurm_one_at_a_time_on_the_gpu_and_are_retried(batch):
     """On a real SLURM, jobs of one GPU take turns and a killed one is submitted again."""
     began = time.monotonic()
     results = batch.folder / "results/batch/tiny"
-    saved = [results / run / "posterior.npz" for run in RUNS]
+    saved = [results / run / "posterior.checkpoint.npz" for run in RUNS]
     at_once = []
     with batch.running(*batch.options, *GPU) as process:
         batch.wait_until(lambda: any(path.exists() for path in saved), process)
@@ -196,7 +196,7 @@ def test_a_cancelled_workflow_leaves_no_job_and_a_lost_node_is_survived(slurm, b
     print(f"cancelled in {time.monotonic() - began:.1f} s")
 
     with batch.running(*batch.options) as process:
-        batch.wait_until((folder / "posterior.npz").exists, process)
+        batch.wait_until((folder / "posterior.checkpoint.npz").exists, process)
         lose_the_node(batch, slurm)
         output, _ = process.communicate(timeout=300)
     assert process.returncode == 0, output[-3000:]
