@@ -11,6 +11,9 @@ os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 )
 
+# On its first import of a day it leaves a stamp, for which two processes of tests must not compete:
+# the one that starts them comes first.
+import arviz  # noqa: F401
 import jax
 import numpy as np
 import pytest
