@@ -13,7 +13,7 @@ with the default spread of process noise over recordings (``pendulum_model.py`` 
 
 import sys
 
-from fits import finished, read, still_air, write
+from fits import both_frictions, finished, read, still_air, write
 from training_recordings import COVERAGE, SETS, default_spread, setting, trial
 from windows import SETTINGS
 
@@ -21,7 +21,7 @@ METHOD = "csvgd"
 SCORES = ("prefix_rmse_median", "prefix_crps", *COVERAGE, "pareto_k")
 FRICTION = {
     "viscous": setting,
-    "dry too": lambda experiment: default_spread(still_air(experiment)),
+    "dry too": lambda experiment: default_spread(both_frictions(still_air(experiment))),
 }
 
 

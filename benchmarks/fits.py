@@ -7,6 +7,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 EXPERIMENT = "config/experiments/{}.yaml"
+# Of either joint of the pendulum, over S1y.
+VISCOUS = {
+    "lower": 1e-5,
+    "upper": 0.1,
+    "unit": "N m s",
+    "scale": "log",
+    "prior": "half_cauchy",
+    "median": 1e-3,
+}
 
 
 def load(name):
@@ -46,6 +55,38 @@ def varying(experiment, between):
     return experiment.model_copy(update={"likelihood": likelihood})
 
 
+def sought(experiment, **numbers):
+    """The pendulum's experiment with these numbers sought, in a range, or fixed, at a value.
+
+    Those that single masses would be are not asked for. Parameters are in the system's order, which
+    random numbers depend on.
+    """
+    told = experiment.model_dump(mode="json", exclude_unset=True)
+    simulator = told["simulator"]
+    simulator.pop("single", None)
+    fixed = simulator.setdefault("fixed", {})
+    for name, number in numbers.items():
+        for entries in (simulator["parameters"], fixed):
+            entries.pop(name, None)
+        (simulator["parameters"] if isinstance(number, dict) else fixed)[name] = number
+    order = list(experiment.system().parameters)
+    entries = simulator["parameters"]
+    simulator["parameters"] = {name: entries[name] for name in sorted(entries, key=order.index)}
+    return type(experiment).model_validate(told)
+
+
+def dry_alone(experiment):
+    """The pendulum's experiment without viscous friction."""
+    return sought(experiment, friction_1=0.0, friction_2=0.0)
+
+
+def both_frictions(experiment):
+    """The pendulum's experiment with viscous friction beside the dry one; one with motors as is."""
+    if "dry_friction" not in experiment.simulator.options:
+        return experiment
+    return sought(experiment, friction_1=VISCOUS, friction_2=VISCOUS)
+
+
 def _without(experiment, option, number, given):
     """The pendulum's experiment less an option, its ``number`` of both joints and what it needs."""
     told = experiment.model_dump(mode="json", exclude_unset=True)
@@ -55,9 +96,9 @@ def _without(experiment, option, number, given):
         return experiment
     for section in ("options", "fixed"):
         simulator[section].pop(given, None)
-    for entries in (simulator["parameters"], simulator["single"]["parameters"]):
-        for joint in (1, 2):
-            del entries[f"{number}_{joint}"]
+    for joint in (1, 2):
+        simulator["parameters"].pop(f"{number}_{joint}")
+    simulator.pop("single", None)
     return type(experiment).model_validate(told)
 
 
@@ -67,8 +108,9 @@ def still_air(experiment):
 
 
 def viscous(experiment):
-    """The experiment as ``still_air`` makes it, without dry friction too."""
-    return _without(still_air(experiment), "dry_friction", "dry_friction", "friction_velocity")
+    """The experiment as ``still_air`` makes it, with viscous friction in place of the dry one."""
+    both = both_frictions(still_air(experiment))
+    return _without(both, "dry_friction", "dry_friction", "friction_velocity")
 
 
 def fit(name, experiment, trajectories, run):

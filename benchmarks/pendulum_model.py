@@ -5,16 +5,17 @@
 
 `csvgd` learns from three recordings of the real pendulum at a time and predicts all others: with
 markers as they are read and in still air, with the drag of air (``air_drag``), with markers moved
-onto the joints' axes (``recording.marker_offsets``), with both, as `trusted_chaotic` has it, and
-with numbers of each recording's own (``likelihood.marginal.varying``): S1x, which holds the zero of
-the angles, or dry friction of joint 1. `nuts` makes one trial of each motion too, of some of these.
+onto the joints' axes (``recording.marker_offsets``), with both, as `trusted_chaotic` has it, with
+numbers of each recording's own (``likelihood.marginal.varying``): S1x, which holds the zero of the
+angles, or dry friction of joint 1, and without viscous friction, as `trusted_calibrated` has it.
+`nuts` makes one trial of each motion too, of some of these.
 Reads the raw recordings, from the folder in ``PDSIM_IBM_DIR``; writes
 ``results/benchmarks/pendulum_model.csv``, which was copied to ``docs/results``.
 """
 
 import sys
 
-from fits import finished, read, still_air, varying, write
+from fits import both_frictions, dry_alone, finished, read, still_air, varying, write
 from training_recordings import COVERAGE, SETS, trial
 from windows import SETTINGS
 
@@ -60,20 +61,23 @@ def with_drag(experiment):
     simulator["options"]["air_drag"] = True
     simulator["parameters"] |= {f"drag_{link}": DRAG for link in (1, 2)}
     simulator["fixed"] = simulator.get("fixed", {}) | {"drag_arm": ARM}
-    # Single masses are not asked for.
-    del simulator["single"]
     return type(experiment).model_validate(told)
 
 
-# Whether markers are moved, deviations between recordings, and whether there is drag.
+# Whether markers are moved, deviations between recordings, whether there is drag, and whether there
+# is viscous friction beside the dry one.
 KINDS = {
-    "as read": (False, {}, False),
-    "drag": (False, {}, True),
-    "on the axes": (True, {}, False),
-    "on the axes, drag": (True, {}, True),
-    "on the axes, own zero": (True, ZERO, False),
-    "on the axes, drag, own friction": (True, FRICTION, True),
+    "as read": (False, {}, False, True),
+    "drag": (False, {}, True, True),
+    "on the axes": (True, {}, False, True),
+    "on the axes, drag": (True, {}, True, True),
+    "on the axes, own zero": (True, ZERO, False, True),
+    "on the axes, drag, own friction": (True, FRICTION, True, True),
+    "on the axes, dry alone": (True, {}, False, False),
+    "on the axes, drag, dry alone": (True, {}, True, False),
 }
+# Those of one motion only.
+OF_MOTION = {"on the axes, dry alone": "slow", "on the axes, drag, dry alone": "fast"}
 # Those that `nuts` learns too, from the first recordings.
 OF_REFERENCE = ("as read", "on the axes, drag", "on the axes, drag, own friction")
 
@@ -88,11 +92,14 @@ def main():
         data = {moved: read(SETTINGS[motion], offsets=moved) for moved in (False, True)}
         first = [(SETS[motion]["three"][0], kind) for kind in OF_REFERENCE]
         for trained in SETS[motion]["three"]:
-            for kind, (offsets, between, drag) in KINDS.items():
+            for kind, (offsets, between, drag, viscous) in KINDS.items():
+                if OF_MOTION.get(kind, motion) != motion:
+                    continue
                 of = f"{motion}, {', '.join(map(str, trained))}"
 
-                def change(experiment, between=between, drag=drag):
-                    still = still_air(experiment)
+                def change(experiment, between=between, drag=drag, viscous=viscous):
+                    frictions = both_frictions if viscous else dry_alone
+                    still = frictions(still_air(experiment))
                     return varying(with_drag(still) if drag else still, between)
 
                 for method in (METHOD, REFERENCE):

@@ -2,7 +2,6 @@
 
 import math
 import runpy
-from operator import attrgetter
 
 import pytest
 
@@ -25,15 +24,31 @@ def test_rows_with_other_columns_than_the_first_keep_their_values(fits, capsys):
     assert "r_hat" in capsys.readouterr().out
 
 
-def test_the_pendulum_of_earlier_tables_is_that_of_today_with_less(fits, root):
-    today = load_experiment(root / "config/experiments/trusted_chaotic.yaml")
-    still, viscous = fits["still_air"](today), fits["viscous"](today)
-    dry, drag = ({f"{name}_{joint}" for joint in (1, 2)} for name in ("dry_friction", "drag"))
-    for part in ("parameters", "single.parameters"):
-        names = [
-            set(attrgetter(part)(experiment.simulator)) for experiment in (today, still, viscous)
-        ]
-        assert names[0] - names[1] == drag and names[1] - names[2] == dry
-    assert "drag_arm" in today.simulator.fixed and "drag_arm" not in still.simulator.fixed
+@pytest.mark.parametrize("motion", ["trusted_calibrated", "trusted_chaotic"])
+def test_the_pendulum_of_earlier_tables_is_that_of_today_with_other_numbers(fits, root, motion):
+    today = load_experiment(root / f"config/experiments/{motion}.yaml")
+    still = fits["both_frictions"](fits["still_air"](today))
+    viscous, dry = fits["viscous"](today), fits["dry_alone"](still)
+    names = {
+        name: {f"{name}_{joint}" for joint in (1, 2)}
+        for name in ("friction", "dry_friction", "drag")
+    }
+    base = {"J1", "S1x", "length", "J2", "S2x", "S2y"}
+    for made, numbers in (
+        (still, names["friction"] | names["dry_friction"]),
+        (viscous, names["friction"]),
+        (dry, names["dry_friction"]),
+    ):
+        sought = list(made.simulator.parameters)
+        assert set(sought) == base | numbers
+        order = list(made.system().parameters)
+        assert sought == sorted(sought, key=order.index)
+        # Each of the others at a value, or not there at all.
+        told = set(sought) | set(made.simulator.fixed) | {"gravity"}
+        assert told == {*order, "gravity"}
+    assert viscous.simulator.parameters["friction_1"] == still.simulator.parameters["friction_1"]
+
+
+def test_a_robot_with_motors_has_the_friction_it_had(fits, root):
     motors = load_experiment(root / "config/experiments/trusted_pendubot.yaml")
     assert fits["viscous"](motors).simulator == motors.simulator
