@@ -6,6 +6,7 @@ import xarray as xr
 from pdsim.config.slices import Predict
 from pdsim.likelihood.prediction import predict as predict_from
 from pdsim.likelihood.prediction import prefix_of
+from pdsim.posterior import read_draws
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.simulator import build_simulator
@@ -18,7 +19,7 @@ def predict(options: Predict, *, seed: int, trajectories: str, posterior: str, o
     device.configure(options.precision)
     simulator = build_simulator(options.simulator)
     data = load_trajectories(trajectories, simulator.system)
-    draws = read_dataset(posterior, "posterior")
+    draws = read_draws(posterior, simulator.space)
     noise = read_dataset(posterior, "noise")
     prefix = prefix_of(
         simulator,
@@ -28,11 +29,8 @@ def predict(options: Predict, *, seed: int, trajectories: str, posterior: str, o
         inferred=[str(name) for name in noise.data_vars],
         dtype=np.dtype(options.precision),
     )
-    columns = [
-        (draws if name in draws else noise)[name].values.reshape(-1)
-        for name in prefix.problem.space.names
-    ]
-    values = np.stack(columns, axis=1)
+    behind = prefix.problem.space.names[draws.shape[1] :]
+    values = np.column_stack([draws, *(noise[name].values.reshape(-1) for name in behind)])
     repeats = -(-options.prediction.samples // len(values))
     found = predict_from(
         prefix, np.tile(values, (repeats, 1)), seed=seed, spread=options.prediction.noise_spread

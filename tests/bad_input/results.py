@@ -121,6 +121,7 @@ CASES = [
     evaluate("trajectories for a posterior", "trajectories.nc", posterior="good/trajectories.nc"),
     Case("train: a run that is not trained", ("train", "{demo}", "--run", "svgd_single", "--statistics", "s.nc", "--output", "d.nc"), ("svgd_single is an estimator's run, and not trained",), {}),
     Case("calibrate: nothing to calibrate", ("calibrate", "{demo}", "--run", "svgd_single", "--trajectories", "t.nc", "--output", "c.nc"), ("svgd_single: not to be calibrated",)),
+    Case("predict: a posterior of other parameters", ("predict", "{demo}", "--trajectories", "good/trajectories.nc", "--posterior", "good/posterior.nc", "--output", "x.nc"), ("posterior.nc: has no draws of ", "give a posterior of this experiment")),
     Case("predict: trajectories for a posterior", ("predict", "{demo}", "--trajectories", "good/trajectories.nc", "--posterior", "good/trajectories.nc", "--output", "x.nc"), ("trajectories.nc",)),
     table("nothing", "", ""),
     table("no rows", HEAD, "no"),
