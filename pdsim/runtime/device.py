@@ -21,6 +21,8 @@ _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
 _THREADS = 4
 # XLA's own split of a loop among threads, to do without where there is a device for each core.
 _SPLIT = "--xla_disable_hlo_passes=cpu-parallel-task-assigner"
+# Loops that touch fewer bytes than this in a pass become one function, by default those of 1 kB.
+_ONE_FUNCTION = "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=10000000"
 
 
 def _cpu_features() -> str:
@@ -58,6 +60,14 @@ def _threads(cores: int, lapack: bool) -> int:
     return stated if cores == 1 else max(stated, enough)
 
 
+def _flags(given: str, cores: int) -> str:
+    """Flags of XLA with ours behind those given, of which each stays as it was."""
+    ours = (_ONE_FUNCTION, _SPLIT) if cores > 1 else (_ONE_FUNCTION,)
+    return " ".join(
+        [given, *(flag for flag in ours if flag.partition("=")[0] not in given)]
+    ).strip()
+
+
 def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True) -> None:
     """Prepare JAX; call once, before the first computation of a process.
 
@@ -66,8 +76,11 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
       (``pdsim.runtime.cores``);
     - float64 arithmetic unless ``precision`` is "float32";
     - compiled programs are kept across processes (``JAX_COMPILATION_CACHE_DIR`` overrides where);
-    - where there are several, XLA splits no loop among threads itself: each device then kept both
-      of two cores busy, with half as much work again, and two were no faster than one;
+    - a loop on the CPU is one function where a pass through it touches less than 10 MB: XLA starts
+      each array's computation by itself, which for few particles takes several times as long as
+      the arithmetic of a step (``benchmarks/README.md``);
+    - where there are several cores, XLA splits no loop among threads itself: each device then kept
+      both of two busy, with half as much work again, and two were no faster than one;
     - several cores have four threads of XLA each, whatever ``NPROC`` says: since jaxlib 0.10 a
       batch of LAPACK's routines holds a thread until others have done their share, and two batches
       at a time, of one core or of two, stop a pool of two for ever. Without such batches
@@ -79,9 +92,7 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
     gpu.claim(os.environ)
     cores = min(cores, available_cores())
     os.environ["NPROC"] = str(_threads(cores, lapack))
-    flags = os.environ.get("XLA_FLAGS", "")
-    if cores > 1 and "xla_disable_hlo_passes" not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} {_SPLIT}".strip()
+    os.environ["XLA_FLAGS"] = _flags(os.environ.get("XLA_FLAGS", ""), cores)
     jax.config.update("jax_num_cpu_devices", cores)
     jax.config.update("jax_enable_x64", precision == "float64")
     if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):

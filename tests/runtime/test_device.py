@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 SCRIPT = """
@@ -98,6 +100,17 @@ print(os.environ["NPROC"], os.environ["XLA_FLAGS"])
     found, *flags = done.stdout.split()
     assert int(found) == threads, done.stderr
     assert flags[0] == given
-    assert [flag.partition("=")[2] for flag in flags[1:]] == (
-        ["cpu-parallel-task-assigner"] if threads > 1 else []
-    )
+    assert [flag.partition("=")[0] for flag in flags[1:]] == [
+        "--xla_backend_extra_options",
+        *(["--xla_disable_hlo_passes"] if threads > 1 else []),
+    ]
+
+
+def test_a_loop_over_a_few_particles_is_one_function():
+    """Started array by array, such a loop takes several times as long; XLA's own limit is 1 kB."""
+
+    def step(x, _):
+        return jnp.sin(x) + 1, None
+
+    run = jax.jit(lambda x: jax.lax.scan(step, x, length=10)[0])
+    assert "xla_cpu_small_call" in run.lower(jnp.ones(1000)).compile().as_text()
