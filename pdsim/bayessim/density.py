@@ -15,13 +15,13 @@ _MATERN_FREEDOM = 5.0
 
 
 class Layer(NamedTuple):
-    """An affine map, (inputs, outputs) and (outputs,)."""
+    """An affine map of columns (inputs, n): (inputs, outputs) and (outputs,)."""
 
     weight: jax.Array
     bias: jax.Array
 
     def __call__(self, x: jax.Array) -> jax.Array:
-        return x @ self.weight + self.bias
+        return self.weight.T @ x + self.bias[:, None]
 
 
 class Network(NamedTuple):
@@ -51,9 +51,9 @@ def network(
     """
     random = np.random.default_rng(seed)
     size = inputs.shape[1]
-    outputs = output_count(config.component_count, dimension)
+    width = output_count(config.component_count, dimension)
     if name == "mdn":
-        sizes = [size, *config.hidden, outputs]
+        sizes = [size, *config.hidden, width]
         fixed = None
     else:
         features = config.feature_count
@@ -65,7 +65,7 @@ def network(
             jnp.asarray(frequencies / _median_distance(inputs, random), jnp.float32),
             jnp.asarray(random.uniform(0, 2 * np.pi, features), jnp.float32),
         )
-        sizes = [features, outputs]
+        sizes = [features, width]
     layers = []
     for before, after in itertools.pairwise(sizes):
         bound = np.sqrt(3 / before)
@@ -73,7 +73,7 @@ def network(
         layers.append(Layer(jnp.asarray(weight, jnp.float32), jnp.zeros(after, jnp.float32)))
     # Components start apart and as wide as a quarter of the box.
     last = layers[-1]
-    bias = np.zeros(outputs)
+    bias = np.zeros(width)
     k, m = config.component_count, dimension
     bias[k : k + k * m] = random.uniform(-0.3, 0.3, k * m)
     roots = bias[k + k * m :].reshape(k, -1)
@@ -91,27 +91,25 @@ def _median_distance(inputs: np.ndarray, random, sample: int = 500) -> float:
 
 
 def features(fixed: Layer | None, inputs: jax.Array) -> jax.Array:
-    """What the trained layers see of standardised inputs (n, F).
+    """What the trained layers see of standardised inputs (n, F), one row each.
 
     Random features of a stationary kernel, √2 cos(ωᵀψ + b) of variance one each (Rahimi and Recht,
     2007), or the inputs themselves.
     """
-    return inputs if fixed is None else jnp.sqrt(2.0) * jnp.cos(fixed(inputs))
+    return inputs if fixed is None else jnp.sqrt(2.0) * jnp.cos(fixed(inputs.T).T)
 
 
-def head(
-    layers: tuple[Layer, ...], features: jax.Array, components: int, dimension: int
-) -> Mixture:
-    """Return the mixtures that the trained layers make of ``features``."""
-    x = features
+def outputs(layers: tuple[Layer, ...], features: jax.Array) -> jax.Array:
+    """Return what the trained layers make of ``features`` (n, …), one column each."""
+    x = features.T
     for layer in layers[:-1]:
         x = jnp.tanh(layer(x))
-    return mixture(layers[-1](x), components, dimension)
+    return layers[-1](x)
 
 
 def density(net: Network, inputs: jax.Array, components: int, dimension: int) -> Mixture:
     """q(θ | ψ) for standardised inputs (n, F)."""
-    return head(net.layers, features(net.fixed, inputs), components, dimension)
+    return mixture(outputs(net.layers, features(net.fixed, inputs)), components, dimension)
 
 
 def as_arrays(net: Network) -> dict[str, Any]:

@@ -12,7 +12,8 @@ import numpy as np
 import optax
 
 from pdsim.bayessim.config import DensityConfig
-from pdsim.bayessim.density import Layer, Network, features, head
+from pdsim.bayessim.density import Layer, Network, features, outputs
+from pdsim.bayessim.mixture import log_density
 from pdsim.runtime.checkpoint import Checkpoint, load, save
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.progress import Progress
@@ -54,15 +55,20 @@ class Trained(NamedTuple):
 
 
 def _loss(layers, seen, theta, components):
-    return -head(layers, seen, components, theta.shape[1]).log_density(theta).mean()
+    return -log_density(outputs(layers, seen), theta.T, components).mean()
 
 
-@partial(jax.jit, static_argnames=("config", "epochs"))
-def _train(state: State, key, first, pairs, held_out, *, config: DensityConfig, epochs: int):
+def _batches(seed: int, epochs: range, count: int, size: int) -> np.ndarray:
+    """Pairs of each mini-batch of each epoch, (epoch, batch, pair)."""
+    batches = count // size
+    orders = [np.random.default_rng([seed, epoch]).permutation(count) for epoch in epochs]
+    return np.stack(orders)[:, : batches * size].reshape(-1, batches, size).astype(np.int32)
+
+
+@partial(jax.jit, static_argnames="config")
+def _train(state: State, batches, pairs, held_out, *, config: DensityConfig):
     seen, theta = pairs
     optimiser = optax.adam(config.learning_rate)
-    size = min(config.batch_size, len(theta))
-    batches = len(theta) // size
 
     def step(carry, chosen):
         layers, moments = carry
@@ -72,9 +78,7 @@ def _train(state: State, key, first, pairs, held_out, *, config: DensityConfig, 
         updates, moments = optimiser.update(slope, moments)
         return (optax.apply_updates(layers, updates), moments), loss
 
-    def epoch(state: State, number):
-        order = jax.random.permutation(jax.random.fold_in(key, number), len(theta))
-        chosen = order[: batches * size].reshape(batches, size)
+    def epoch(state: State, chosen):
         (layers, moments), losses = jax.lax.scan(step, (state.layers, state.moments), chosen)
         loss = _loss(layers, held_out[0], held_out[1], config.component_count)
         better = loss < state.best_loss
@@ -88,7 +92,7 @@ def _train(state: State, key, first, pairs, held_out, *, config: DensityConfig, 
         )
         return state, (losses.mean(), loss)
 
-    return jax.lax.scan(epoch, state, first + jnp.arange(epochs))
+    return jax.lax.scan(epoch, state, batches)
 
 
 def train(
@@ -127,7 +131,7 @@ def train(
         jnp.array(0),
     )
     history = {name: np.zeros(0) for name in ("loss", "held_out_loss", "seconds")}
-    spent = 0.0
+    spent, size = 0.0, min(config.batch_size, len(pairs[1]))
     if checkpoint is not None and Path(checkpoint).exists():
         try:
             restored = load(checkpoint, fingerprint, state)
@@ -142,16 +146,8 @@ def train(
                 break
             began = time.perf_counter()
             count = min(_CHUNK, config.epochs - done)
-            state, losses = jax.block_until_ready(
-                _train(
-                    state,
-                    jax.random.key(seed),
-                    jnp.array(done),
-                    *data,
-                    config=config,
-                    epochs=count,
-                )
-            )
+            batches = _batches(seed, range(done, done + count), len(pairs[1]), size)
+            state, losses = jax.block_until_ready(_train(state, batches, *data, config=config))
             lasted = time.perf_counter() - began
             rows = [*losses, spent + lasted * (1 + np.arange(count)) / count]
             history = {
