@@ -23,6 +23,8 @@ from pdsim.rigid_body.vectors import is_zero
 
 # Whole steps of Newton, and all; a last step, in widths of the bend, behind which all are whole.
 _WHOLE, _MOST, _NEAR = 12, 80, 0.1
+# Momenta that are this many roundings of their parts from balance are in balance.
+_ROUNDINGS = 10
 
 
 def slowed(mass, momentum, links: Links, v, dt):
@@ -38,9 +40,12 @@ def slowed(mass, momentum, links: Links, v, dt):
         dt: length of the step [s].
     """
 
+    def missed(u):
+        return mass @ u + dt * friction(links, u) - momentum
+
     def newton(u):
-        missed = mass @ u + dt * friction(links, u) - momentum
-        return inverse_of_positive(mass + jnp.diag(dt * friction_slope(links, u))) @ missed
+        slope = mass + jnp.diag(dt * friction_slope(links, u))
+        return inverse_of_positive(slope) @ missed(u)
 
     if is_zero(links["velocity/friction"]):
         return v - newton(v)
@@ -61,4 +66,6 @@ def slowed(mass, momentum, links: Links, v, dt):
     start = v, jnp.array(jnp.inf, v.dtype), 0
     u, moved, _ = jax.lax.while_loop(going, step, start)
     # In single precision rounding may move it still.
-    return jnp.where(moved > _NEAR, jnp.nan, u)
+    rounding = jnp.finfo(v.dtype).eps * (jnp.abs(mass) @ jnp.abs(u) + jnp.abs(momentum))
+    balanced = (jnp.abs(missed(u)) <= _ROUNDINGS * rounding).all()
+    return jnp.where((moved <= _NEAR) | balanced, u, jnp.nan)
