@@ -8,7 +8,6 @@ With the two exchanged gravity points sideways and no parameters fit, yet everyt
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.runtime.errors import PdsimError
@@ -63,6 +62,9 @@ def moved_onto_axes(pixels: np.ndarray, origin: str) -> np.ndarray:
     Raises:
         PdsimError: the run moves too little for it.
     """
+    # Imported here: every job reads an experiment, and SciPy takes as long to load as half of JAX.
+    from scipy.optimize import least_squares
+
     first, second = np.moveaxis(np.diff(pixels, axis=1), 1, 0)
     sizes = np.array([np.linalg.norm(v, axis=1).mean() for v in (first, second)])
 

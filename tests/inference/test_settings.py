@@ -42,6 +42,12 @@ def test_reading_settings_imports_no_library_that_takes_long():
     assert not set(run.stdout.split()) & set(SLOW)
 
 
+def test_reading_an_experiment_imports_no_scipy():
+    code = "import sys, pdsim.config.experiment; print('scipy.optimize' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_an_estimator_can_be_a_key(name):
     """Compiled programs are found by it."""
