@@ -8,11 +8,10 @@ with the largest β ≤ 1 that leaves an effective sample size of ``elite_share`
 mode; at β = 1 the fit is the posterior's, within the family of mixtures.
 
 Samples of the last few iterations are fitted together, weighted as draws of the mixture of all
-their proposals (Cornuet et al., 2012).
+their proposals (Cornuet et al., 2012). The fit goes on from the last one by a few steps of
+expectation maximisation (Dempster, Laird and Rubin, 1977).
 """
 
-import warnings
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -22,7 +21,7 @@ import numpy as np
 from pydantic import Field
 
 from pdsim.config.section import Count
-from pdsim.inference.estimator import Done, Independent, Info, affordable, summarise
+from pdsim.inference.estimator import Done, Independent, Info, affordable, summarise_each
 from pdsim.inference.importance import flattened, log_sum
 from pdsim.inference.target import SamplerSettings, Target
 from pdsim.likelihood.problem import Position, Problem
@@ -31,6 +30,8 @@ from pdsim.likelihood.problem import Position, Problem
 _FLOOR = 1e-10
 # A full covariance needs this many effective samples for each dimension.
 _SAMPLES_PER_DIMENSION = 10
+# Steps of a fit at most, and what a mean log density must gain for another.
+_STEPS, _GAIN = 5, 1e-3
 
 
 class Settings(SamplerSettings):
@@ -46,6 +47,8 @@ class Settings(SamplerSettings):
 class Mixture(NamedTuple):
     """Gaussians with full (component, D, D) or diagonal (component, D) covariances.
 
+    Several mixtures have an axis of them in front of every attribute.
+
     Attributes:
         log_weight: (component,).
         mean: (component, D).
@@ -60,25 +63,54 @@ class Mixture(NamedTuple):
         """Draw (count, D)."""
         component = random.choice(len(self.mean), count, p=np.exp(self.log_weight))
         noise = random.normal(size=(count, self.mean.shape[1]))
-        if self.covariance.ndim == 2:
+        if not self.full:
             return self.mean[component] + np.sqrt(self.covariance[component]) * noise
         factor = np.linalg.cholesky(self.covariance)[component]
         return self.mean[component] + np.einsum("nij,nj->ni", factor, noise)
 
-    def log_density(self, z: np.ndarray) -> np.ndarray:
-        """Log density at (n, D)."""
-        terms = []
-        for weight, mean, covariance in zip(*self, strict=True):
-            if covariance.ndim == 1:
-                log_determinant = np.log(covariance).sum()
-                distance = ((z - mean) ** 2 / covariance).sum(axis=1)
-            else:
-                factor = np.linalg.cholesky(covariance)
-                log_determinant = 2 * np.log(np.diag(factor)).sum()
-                distance = (np.linalg.solve(factor, (z - mean).T) ** 2).sum(axis=0)
-            constant = len(mean) * np.log(2 * np.pi) + log_determinant
-            terms.append(weight - 0.5 * (distance + constant))
-        return log_sum(terms, axis=0)
+    @property
+    def full(self) -> bool:
+        """Whether covariances are matrices."""
+        return self.covariance.ndim > self.mean.ndim
+
+    def log_densities(self, z: np.ndarray) -> np.ndarray:
+        """Weighted log density of each component at (n, D), (component, n)."""
+        difference = z - self.mean[..., None, :]
+        if self.full:
+            inverse = np.linalg.inv(np.linalg.cholesky(self.covariance))
+            log_determinant = -2 * np.log(np.diagonal(inverse, axis1=-2, axis2=-1)).sum(axis=-1)
+            white = difference @ np.swapaxes(inverse, -1, -2)
+        else:
+            log_determinant = np.log(self.covariance).sum(axis=-1)
+            white = difference / np.sqrt(self.covariance)[..., None, :]
+        constant = z.shape[1] * np.log(2 * np.pi) + log_determinant
+        square = np.einsum("...i,...i->...", white, white)
+        return (self.log_weight - 0.5 * constant)[..., None] - 0.5 * square
+
+
+def fitted(start: Mixture, sample: np.ndarray) -> Mixture:
+    """Continue a mixture by expectation maximisation on a sample (n, D)."""
+    mixture, before = start, -np.inf
+    for _ in range(_STEPS):
+        terms = mixture.log_densities(sample)
+        total = log_sum(terms, axis=0)
+        share = np.exp(terms - total)
+        # A component that has lost all its samples stays a Gaussian, at no place.
+        count = share.sum(axis=1) + 10 * np.finfo(float).eps
+        mean = share @ sample / count[:, None]
+        difference = sample - mean[:, None]
+        if mixture.full:
+            weighted = np.swapaxes(share[..., None] * difference, 1, 2)
+            covariance = weighted @ difference / count[:, None, None]
+            covariance = covariance + _FLOOR * np.eye(sample.shape[1])
+        else:
+            covariance = np.einsum("kn,kni->ki", share, difference**2) / count[:, None] + _FLOOR
+        weight = np.maximum(count / count.sum(), 1e-6)
+        mixture = Mixture(np.log(weight / weight.sum()), mean, covariance)
+        if abs(total.mean() - before) < _GAIN:
+            break
+        before = total.mean()
+    return mixture
 
 
 class State(NamedTuple):
@@ -104,14 +136,6 @@ class State(NamedTuple):
 @jax.jit
 def _evaluate(target: Target, z: jax.Array):
     return target.log_density(z)
-
-
-def _one_thread() -> AbstractContextManager:
-    """BLAS with one thread, that of scikit-learn included."""
-    import sklearn.mixture  # noqa: F401  What is not loaded yet is not held.
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1, user_api="blas")
 
 
 @dataclass(frozen=True)
@@ -154,17 +178,20 @@ class Cem(Independent):
     def advance(
         self, problem: Problem, state: State, *, seed: int, done: Done, until: int, capacity: int
     ) -> tuple[State, Info]:
+        from threadpoolctl import threadpool_limits
+
         del capacity
         reports = []
         # Matrices of a few numbers: threads would wait for each other longer than they compute.
-        with _one_thread():
+        with threadpool_limits(1, user_api="blas"):
             for number in range(affordable(done, until, self.cost(problem))):
                 random = np.random.default_rng([seed, done.iterations + number])
                 state, report = self._iterate(problem, state, random, done.iterations + number)
                 reports.append(report)
-        return state, jax.tree.map(lambda *rows: np.stack(rows), *reports)
+        *evaluated, power = (np.stack(rows) for rows in zip(*reports, strict=True))
+        return state, summarise_each(*evaluated, evaluations=self.cost(problem), step_size=power)
 
-    def _iterate(self, problem, state: State, random, number: int) -> tuple[State, Info]:
+    def _iterate(self, problem, state: State, random, number: int) -> tuple[State, tuple]:
         memory = self.settings.memory
         z = state.z if number == 0 else state.proposal.sample(self.particle_count, random)
         value, evaluation = (
@@ -183,48 +210,19 @@ class Cem(Independent):
         proposal, power = state.proposal, np.nan
         if np.isfinite(past_value).any():
             points = past_z.reshape(-1, z.shape[1])
-            proposals = [Mixture(*(part[i] for part in past)) for i in range(len(past_z))]
-            log_q = log_sum([q.log_density(points) for q in proposals], axis=0)
+            terms = past.log_densities(points)
+            log_q = log_sum(terms.reshape(-1, len(points)), axis=0)
             least = self.settings.elite_share * len(points)
             weights, power = flattened(past_value.ravel() - log_q, least)
             proposal = self._fit(points, weights, state.proposal, random)
-        report = summarise(
-            jnp.asarray(finite),
-            *map(jnp.asarray, evaluation),
-            evaluations=len(z),
-            step_size=power,
-        )
-        return State(proposal, z, finite, past_z, past_value, past), report
+        return State(proposal, z, finite, past_z, past_value, past), (finite, *evaluation, power)
 
     def _fit(self, points, weights, start: Mixture, random) -> Mixture:
         """Fit the mixture to weighted points, by systematic resampling."""
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.mixture import GaussianMixture
-
         positions = (np.arange(len(points)) + random.uniform()) / len(points)
         chosen = np.searchsorted(np.cumsum(weights), positions * weights.sum())
         sample = points[np.minimum(chosen, len(points) - 1)]
-        full = start.covariance.ndim == 3
-        precision = np.linalg.inv(start.covariance) if full else 1 / start.covariance
-        if full:
-            # Rounding leaves an inverse a little skew, which the library refuses.
-            precision = (precision + np.swapaxes(precision, 1, 2)) / 2
-        model = GaussianMixture(
-            len(start.mean),
-            covariance_type="full" if full else "diag",
-            reg_covar=_FLOOR,
-            max_iter=5,
-            weights_init=np.exp(start.log_weight) / np.exp(start.log_weight).sum(),
-            means_init=self._apart(start, sample, random),
-            precisions_init=precision,
-            random_state=0,
-        )
-        with warnings.catch_warnings():
-            # A few steps of expectation maximisation each time; the next iteration goes on.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(sample)
-        weight = np.maximum(model.weights_, 1e-6)
-        return Mixture(np.log(weight / weight.sum()), model.means_, model.covariances_)
+        return fitted(start._replace(mean=self._apart(start, sample, random)), sample)
 
     @staticmethod
     def _apart(start: Mixture, sample: np.ndarray, random) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from pdsim.inference.chains import Chains, ChainSettings, ChainState, Moves
-from pdsim.inference.estimator import Done, Info, affordable, summarise
+from pdsim.inference.estimator import Done, Info, affordable, summarise_each
 from pdsim.inference.target import Target
 from pdsim.likelihood.problem import Problem
 
@@ -52,13 +52,6 @@ class Ensemble(NamedTuple):
 def _evaluate(target: Target, z: jax.Array):
     value, evaluation = target.log_density(z)
     return jnp.where(jnp.isfinite(value), value, _NOTHING), *evaluation
-
-
-@partial(jax.jit, static_argnames="evaluations")
-def _summarised(finite, log_likelihood, largest_defect, *, evaluations: int, acceptance) -> Info:
-    """Of each iteration, one row each."""
-    of_one = partial(summarise, evaluations=evaluations)
-    return jax.vmap(of_one)(finite, log_likelihood, largest_defect, acceptance=acceptance)
 
 
 def _evaluated(target: Target, z: np.ndarray) -> np.ndarray:
@@ -134,7 +127,7 @@ class Emcee(Chains):
         every = Ensemble(*(np.stack(field) for field in zip(*results, strict=True)))
         before = np.concatenate([start.coords[None], every.z[:-1]])
         moved = (every.z != before).any(axis=2).mean(axis=1)
-        info = _summarised(
+        info = summarise_each(
             every.log_density > _NOTHING,
             *np.moveaxis(every.evaluation, 2, 0),
             evaluations=count,

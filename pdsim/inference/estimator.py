@@ -79,6 +79,15 @@ def summarise(
     )
 
 
+@partial(jax.jit, static_argnames="evaluations")
+def summarise_each(finite, log_likelihood, largest_defect, *, evaluations: int, **rows) -> Info:
+    """Build the reports of several iterations, of which each has a row."""
+    of_one = partial(summarise, evaluations=evaluations)
+    return jax.vmap(lambda *found, own: of_one(*found, **own))(
+        finite, log_likelihood, largest_defect, own=rows
+    )
+
+
 def largest_defect(defects: jax.Array) -> jax.Array:
     """Largest absolute defect of each particle, (particle,); 0 without shooting variables."""
     return jnp.abs(defects).reshape(defects.shape[0], -1).max(axis=1, initial=0.0)

@@ -130,7 +130,7 @@ def compiled_afresh() -> Iterator[None]:
 def describe() -> dict[str, str]:
     """Devices and package versions, as attributes of a result file."""
     device = jax.devices()[0]
-    packages = ("pdsim", "jax", "jaxlib", "numpy", "optax", "blackjax", "emcee", "scikit-learn")
+    packages = ("pdsim", "jax", "jaxlib", "numpy", "optax", "blackjax", "emcee")
     return {
         "device": f"{device.platform}: {device.device_kind}",
         "devices": str(jax.local_device_count()),

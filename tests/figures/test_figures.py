@@ -257,7 +257,7 @@ def test_entries_are_read_without_a_plotting_library():
     code = (
         "import sys; from pdsim import registry; "
         "[registry.load('figures', name).FIGURE for name in registry.NAMES['figures']]; "
-        "print([m for m in ('matplotlib', 'pandas', 'scipy', 'sklearn') if m in sys.modules])"
+        "print([m for m in ('matplotlib', 'pandas', 'scipy') if m in sys.modules])"
     )
     found = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

@@ -14,7 +14,7 @@ from pdsim.inference.csvgd import Settings as CsvgdSettings
 from pdsim.registry import NAMES, load
 
 GRADIENT = {"descent": "gradient"}
-SLOW = ("blackjax", "emcee", "optax", "pandas", "scipy", "sklearn")
+SLOW = ("blackjax", "emcee", "optax", "pandas", "scipy")
 
 
 @pytest.mark.parametrize("method", NAMES["inference"])
