@@ -7,22 +7,27 @@ def squared_distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Squared Euclidean distances (n, m) of rows of x (n, d) and y (m, d).
 
     By ‖x‖² + ‖y‖² − 2 x·y about the common mean; a distance much shorter than the vectors loses
-    digits, and one below 10⁻⁷ of them is noise.
+    digits, and one below 10⁻⁷ of them is noise. Of one set with itself the product costs half.
     """
-    centre = y.mean(axis=0)
-    x, y = x - centre, y - centre
+    centre, same = y.mean(axis=0), x is y
+    y = y - centre
+    x = y if same else x - centre
     square = (x * x).sum(axis=1)[:, None] + (y * y).sum(axis=1) - 2 * (x @ y.T)
     return np.maximum(square, 0.0)
 
 
-def nearest_distance(x: np.ndarray, y: np.ndarray, k: int, *, same: bool = False) -> np.ndarray:
+def nearest_distance(
+    x: np.ndarray, y: np.ndarray, k: int, square: np.ndarray | None = None
+) -> np.ndarray:
     """Distance of each row of x (n, d) to its k-th nearest row of y (m, d), to full precision.
+
+    Of one set with itself, x is y, no row is its own neighbour.
 
     Args:
         k: 1 for the nearest.
-        same: x and y are one set, and no row is its own neighbour.
+        square: their ``squared_distances``, where they are known.
     """
-    square = squared_distances(x, y)
+    square, same = squared_distances(x, y) if square is None else square.copy(), x is y
     if same:
         np.fill_diagonal(square, np.inf)
     # A few more candidates than needed, so that rounding cannot hide the right one.

@@ -7,7 +7,12 @@ from pdsim.metrics.metric import Evidence, Metric
 from pdsim.metrics.score import Score, finite_rows, undefined
 
 
-def kl_divergence(p: np.ndarray, q: np.ndarray, neighbour: int = 3) -> Score:
+def kl_divergence(
+    p: np.ndarray,
+    q: np.ndarray,
+    neighbour: int = 3,
+    squares: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
+) -> Score:
     """Estimate d_KL(p ‖ q) from samples (Wang, Kulkarni, Verdú, 2009; Eq. 11 with k_i = l_i).
 
         d = N/|p| Σ_i log( ν_k(i) / ρ_l(i) ) + ψ(l) − ψ(k) + log( |q| / (|p| − 1) )
@@ -18,6 +23,8 @@ def kl_divergence(p: np.ndarray, q: np.ndarray, neighbour: int = 3) -> Score:
     Args:
         p, q: (n, N) and (m, N) samples.
         neighbour: k = l.
+        squares: squared distances of p to itself and to q, where they are known; all samples are
+            finite then.
 
     Returns:
         The estimate [nat]; undefined if a distance is 0 (a collapsed set) or there are too few
@@ -28,8 +35,10 @@ def kl_divergence(p: np.ndarray, q: np.ndarray, neighbour: int = 3) -> Score:
         return undefined(
             f"{len(p)} and {len(q)} finite samples, but {neighbour + 1} and {neighbour} are needed"
         )
-    to_q = nearest_distance(p, q, neighbour)
-    to_p = nearest_distance(p, p, neighbour, same=True)
+    to_p, to_q = (
+        nearest_distance(p, of, neighbour, square)
+        for of, square in zip((p, q), squares, strict=True)
+    )
     if (to_p == 0).any():
         return undefined("the first set is collapsed: a sample coincides with its neighbours")
     if (to_q == 0).any():
@@ -40,13 +49,17 @@ def kl_divergence(p: np.ndarray, q: np.ndarray, neighbour: int = 3) -> Score:
 
 
 def _real_sim(evidence: Evidence) -> Score:
-    real, simulated = evidence.sets()
-    return kl_divergence(real, simulated)
+    (real, simulated), square = evidence.sets, evidence.squared_distances
+    first = slice(len(real))
+    squares = square[first, first], square[first, len(real) :]
+    return kl_divergence(real, simulated, squares=squares)
 
 
 def _sim_real(evidence: Evidence) -> Score:
-    real, simulated = evidence.sets()
-    return kl_divergence(simulated, real)
+    (real, simulated), square = evidence.sets, evidence.squared_distances
+    last = slice(len(real), None)
+    squares = square[last, last], square[last, : len(real)]
+    return kl_divergence(simulated, real, squares=squares)
 
 
 # Neither is better than another for a lower value by itself: roll-outs start where the recordings

@@ -9,7 +9,8 @@ import numpy as np
 import xarray as xr
 
 from pdsim.likelihood.noise import channel_spread
-from pdsim.metrics.score import Score, undefined
+from pdsim.metrics.distance import squared_distances
+from pdsim.metrics.score import Score, finite_rows, undefined
 from pdsim.parameters import ParameterSpace
 from pdsim.trajectories import is_position, is_test, known_truth
 
@@ -114,18 +115,31 @@ class Evidence:
         spread = self.spread[self.position]
         return np.ones_like(spread) if len(units) == 1 else spread
 
-    def sets(self) -> tuple[np.ndarray, np.ndarray]:
-        """Held-out recordings and all roll-outs from their starts as sets of vectors.
-
-        Vectors hold the frames that every held-out recording has, and the channels observed.
-        """
+    @cached_property
+    def compared(self) -> tuple[int, np.ndarray]:
+        """Frames that every held-out recording has, and channels of which they saw any."""
         frames = int(self.data["length"].values[self.test].min()) - 1
-        seen = np.isfinite(self.observed[self.test]).any(axis=(0, 1))
-        scale = self.spread[seen]
-        real = self.observed[self.test, :frames][..., seen] / scale
-        return real.reshape(len(real), -1), pool(
-            self.simulated[self.test, :, :frames][..., seen] / scale
-        )
+        return frames, np.isfinite(self.observed[self.test]).any(axis=(0, 1))
+
+    @cached_property
+    def recorded(self) -> np.ndarray:
+        """Held-out recordings as vectors, (recording, frame · channel); not finite with gaps."""
+        frames, seen = self.compared
+        real = self.observed[self.test, :frames][..., seen] / self.spread[seen]
+        return real.reshape(len(real), -1)
+
+    @cached_property
+    def sets(self) -> tuple[np.ndarray, np.ndarray]:
+        """Held-out recordings and all roll-outs from their starts as sets of finite vectors."""
+        frames, seen = self.compared
+        simulated = self.simulated[self.test, :, :frames][..., seen] / self.spread[seen]
+        return finite_rows(self.recorded), finite_rows(pool(simulated))
+
+    @cached_property
+    def squared_distances(self) -> np.ndarray:
+        """Of all vectors of both sets, recordings first."""
+        vectors = np.concatenate(self.sets)
+        return squared_distances(vectors, vectors)
 
     @cached_property
     def truth(self) -> np.ndarray | None:
