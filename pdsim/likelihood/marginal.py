@@ -59,6 +59,7 @@ from pdsim.likelihood.smoother import (
 )
 from pdsim.numerics.small_matrices import diagonal
 from pdsim.parameters import ParameterSpace
+from pdsim.runtime.blocks import in_blocks
 from pdsim.runtime.cores import one_by_one, over_cores
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import System
@@ -66,6 +67,13 @@ from pdsim.systems.system import System
 # What is added to an information, of its largest entry and at all: it needs a Cholesky factor.
 _FLOOR, _LEAST = 1e-12, 1e-12
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+# Frames of all particles that are expanded at a time: five times as many take twice as long each.
+_FRAMES = 24_000
+
+
+def _block(problem: "MarginalProblem") -> int:
+    """Particles to expand at a time."""
+    return max(_FRAMES // problem.targets[0].size, 1)
 
 
 @partial(
@@ -174,6 +182,7 @@ class MarginalProblem:
             end_start=jnp.zeros((count, 1, 0, size, size), gradient.dtype),
         )
 
+    @in_blocks(_block)
     def expand(self, position: Position) -> tuple[jax.Array, jax.Array, jax.Array]:
         """Return log p (particle,), its slope (particle, M) and its information (particle, M, M).
 

@@ -41,9 +41,9 @@ from pdsim.trajectories import inputs_of, window_length, windows
 # beyond it memory takes longer than simulating again.
 _CACHED = 3_000_000
 # Windows that are linearised at a time where a step makes many numbers: with 20 to 50 a cache holds
-# them, and 500 take twice as long. Elsewhere frames of all particles: ten times as many take 1.4 to
-# 1.7 times as long each.
-_TOGETHER, _FRAMES = 50, 40_000
+# them, and 500 take twice as long. Elsewhere frames of all particles: five times as many take half
+# as long again, each.
+_TOGETHER, _FRAMES = 50, 8_000
 
 
 def _block(problem: "ShootingProblem") -> int:

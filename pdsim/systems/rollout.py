@@ -5,6 +5,7 @@ runs either for every particle, recording and shooting window at once.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -70,15 +71,27 @@ def rollout(
         The channels, one (frames,) array each, and the end state.
     """
 
-    def advance(state, drive):
-        # Seen before it moves: what a step and the observation both need is computed once.
-        shown = system.observe(state, prepared)
-        return _advanced(system, state, drive, prepared, frame_time, substeps), shown
-
-    if system.large_steps:
-        advance = jax.checkpoint(advance, prevent_cse=False)
     times = _times(first_time, frames, frame_time, start)
-    end, channels = jax.lax.scan(advance, start, (inputs, times, active))
+    drives = inputs, times, active
+
+    def moved(state, drive):
+        return _advanced(system, state, drive, prepared, frame_time, substeps)
+
+    if not system.large_steps:
+
+        def advance(state, drive):
+            after = moved(state, drive)
+            return after, system.observe(after, prepared)
+
+        end, shown = jax.lax.scan(advance, start, drives)
+        return shown, end
+
+    @partial(jax.checkpoint, prevent_cse=False)
+    def shown_and_moved(state, drive):
+        # Seen before it moves: what a step and the observation both need is computed once.
+        return moved(state, drive), system.observe(state, prepared)
+
+    end, channels = jax.lax.scan(shown_and_moved, start, drives)
     last = system.observe(end, prepared)
     shown = tuple(
         jnp.concatenate([before[1:], jnp.asarray(x)[None]])

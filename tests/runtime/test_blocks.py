@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pdsim.runtime.blocks import in_blocks
+from pdsim.runtime.blocks import _shares, in_blocks
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,16 @@ def test_rows_come_back_in_order_however_many_at_a_time(size, backend, seen, mon
     np.testing.assert_array_equal(found["square"], y**2)
     # One program, traced once, of so many rows.
     assert set(counts) == {seen}
+
+
+@pytest.mark.parametrize(
+    ("count", "block", "shape"),
+    [(100, 33, (5, 20)), (100, 24, (5, 20)), (100, 20, (5, 20)), (50, 24, (3, 20)), (7, 3, (3, 3)),
+     (100, 1, (100, 1)), (9, 8, (3, 3))],
+)  # fmt: skip
+def test_blocks_are_alike_and_few_copies_fill_them(count, block, shape):
+    """As fours a vector of the processor holds, where there are more."""
+    assert _shares(count, block) == shape
 
 
 def test_rows_may_hold_arrays_of_no_size():
