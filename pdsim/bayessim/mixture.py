@@ -123,7 +123,6 @@ class _Terms(NamedTuple):
 def _terms(outputs: jax.Array, theta: jax.Array, components: int) -> _Terms:
     columns = _columns(outputs, components, len(theta))
     diagonal, difference = columns.diagonal, theta - columns.mean
-    # Entry by entry: products with all of R, half of which is 0, take twice as long.
     z = jnp.stack(
         [
             diagonal[:, j] * difference[:, j]

@@ -83,9 +83,7 @@ def summarise(
 def summarise_each(finite, log_likelihood, largest_defect, *, evaluations: int, **rows) -> Info:
     """Build the reports of several iterations, of which each has a row."""
     of_one = partial(summarise, evaluations=evaluations)
-    return jax.vmap(lambda *found, own: of_one(*found, **own))(
-        finite, log_likelihood, largest_defect, own=rows
-    )
+    return jax.vmap(of_one)(finite, log_likelihood, largest_defect, **rows)
 
 
 def largest_defect(defects: jax.Array) -> jax.Array:

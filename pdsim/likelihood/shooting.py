@@ -41,8 +41,8 @@ from pdsim.trajectories import inputs_of, window_length, windows
 # beyond it memory takes longer than simulating again.
 _CACHED = 3_000_000
 # Windows that are linearised at a time where a step makes many numbers: with 20 to 50 a cache holds
-# them, and 500 take twice as long. Elsewhere frames of all particles: five times as many take half
-# as long again, each.
+# them, and 500 take twice as long. Elsewhere frames of all particles: five times as many take a
+# sixth to a third longer, each.
 _TOGETHER, _FRAMES = 50, 8_000
 
 
