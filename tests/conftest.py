@@ -5,11 +5,11 @@ import os
 import shutil
 from pathlib import Path
 
+from compilation import FLAGS
+
 # Programs of tests run once and briefly: most of the time goes by while they are compiled. `make
 # slow` compiles them as users do. JAX reads this when it is imported.
-os.environ.setdefault(
-    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
-)
+os.environ.setdefault("XLA_FLAGS", FLAGS)
 
 # On its first import of a day it leaves a stamp, for which two processes of tests must not compete:
 # the one that starts them comes first.

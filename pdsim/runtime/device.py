@@ -13,6 +13,7 @@ from pathlib import Path
 import jax
 import jaxlib
 from jax.experimental.compilation_cache import compilation_cache
+from packaging.version import Version
 
 from pdsim.runtime import gpu
 
@@ -68,6 +69,15 @@ def _flags(given: str, cores: int) -> str:
     ).strip()
 
 
+def _shardy(cores: int, jaxlib_version: str) -> bool:
+    """Whether XLA's newer partitioner, Shardy, splits what runs on several cores.
+
+    Not from jaxlib 0.11 on: with 0.11.2 it ends in a segmentation fault while it removes arguments
+    that a split function leaves unused.
+    """
+    return cores == 1 or Version(jaxlib_version) < Version("0.11")
+
+
 def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True) -> None:
     """Prepare JAX; call once, before the first computation of a process.
 
@@ -86,6 +96,7 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
       at a time, of one core or of two, stop a pool of two for ever. Without such batches
       (``lapack=False``; see ``pdsim.runtime.cores.one_by_one``) they have one each, which is
       faster (``benchmarks/README.md``);
+    - several cores do without Shardy where it crashes (``_shardy``);
     - glibc is told to keep large freed blocks: by default each roll-out's arrays are handed back
       to the system and faulted in again, which doubled the time of a gradient.
     """
@@ -95,6 +106,8 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
     os.environ["XLA_FLAGS"] = _flags(os.environ.get("XLA_FLAGS", ""), cores)
     jax.config.update("jax_num_cpu_devices", cores)
     jax.config.update("jax_enable_x64", precision == "float64")
+    if not _shardy(cores, jaxlib.__version__):
+        jax.config.update("jax_use_shardy_partitioner", False)
     if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
     # XLA reports every program it loads from the cache as compiled for another machine, because of

@@ -86,6 +86,7 @@ def test_particles_in_blocks_are_linearised_as_all_at_once(
     position = at(p, physical)
     whole = p.linearise(position)
     monkeypatch.setattr("pdsim.likelihood.shooting._FRAMES", 3 * p.targets[0].size)
+    monkeypatch.setattr("pdsim.runtime.blocks._GPU", 1)
     program = jax.jit(lambda position: p._problem.linearise(position))
     # A loop over the blocks, which there is none of elsewhere.
     assert "f64[3,3,2]" in str(jax.make_jaxpr(lambda x: p._problem.linearise(x))(position))

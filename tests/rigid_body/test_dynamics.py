@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+import compilation
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,8 +22,7 @@ from pdsim.systems.rollout import rollout
 
 MODELS = Path(__file__).parents[2] / "data" / "models"
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "panda"
-_QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
-jit = partial(jax.jit, compiler_options=_QUICK)
+jit = partial(jax.jit, compiler_options=compilation.OPTIONS)
 
 
 def agrees(robot: Robot, seed: int) -> None:

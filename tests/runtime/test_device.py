@@ -114,3 +114,21 @@ def test_a_loop_over_a_few_particles_is_one_function():
 
     run = jax.jit(lambda x: jax.lax.scan(step, x, length=10)[0])
     assert "xla_cpu_small_call" in run.lower(jnp.ones(1000)).compile().as_text()
+
+
+@pytest.mark.parametrize(
+    ("cores", "jaxlib", "used"),
+    [(1, "0.11.2", True), (2, "0.11.2", False), (2, "0.12.0.1", False), (2, "0.10.1", True)],
+)
+def test_several_cores_do_without_shardy_where_it_crashes(cores, jaxlib, used):
+    """The script says a jaxlib that it does not have, for the choice alone is looked at."""
+    script = f"""
+import jax, jaxlib
+from pdsim.runtime import device
+device.available_cores = lambda: 2
+jaxlib.__version__ = {jaxlib!r}
+device.configure(cores={cores})
+print(jax.config.jax_use_shardy_partitioner)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == str(used), done.stderr

@@ -4,6 +4,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
+import compilation
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -46,8 +47,7 @@ FRAMES, FRAME_TIME, FIRST_TIME = 4, 1 / 50, 0.4
 TARGET, PRECISION = 0.3, 2.0
 
 # Compiling takes most of the time; these make it a third, and slow what is compiled.
-_QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
-jit = partial(jax.jit, compiler_options=_QUICK)
+jit = partial(jax.jit, compiler_options=compilation.OPTIONS)
 
 
 def build(name: str, options: dict) -> System:
