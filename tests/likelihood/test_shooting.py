@@ -1,5 +1,3 @@
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,17 +7,15 @@ from reference import CROOKED
 from scipy import stats
 from tiers import slow
 from whole import Whole, slope
+from windows import FRAMES, RATE, at, loose, simulate
 
 from pdsim.inference.profile import lagrangian, profile
 from pdsim.likelihood.problem import Position, combine_trajectories
 from pdsim.likelihood.shooting import shooting_problem
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.systems.double_pendulum import DoublePendulum, Options
-from pdsim.systems.oscillator import Oscillator
-from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator
 
-RATE, FRAMES = 500.0, 101
 SYSTEM = DoublePendulum(integrator="semi_implicit_euler")
 NOISE = np.array([0.05, 0.1, 0.8, 1.5])
 SPACE = ParameterSpace(
@@ -33,21 +29,10 @@ SPACE = ParameterSpace(
 reduced = jax.jit(profile)
 
 
-def simulate(parameters, start, system=SYSTEM, inputs=(), frames=FRAMES):
-    """States (frame, state) of a system that shows all of them."""
-    roll = jax.jit(partial(rollout, system, frames=frames - 1, frame_time=1 / RATE))
-    channels, _ = roll(
-        system.prepare(parameters),
-        tuple(map(jnp.asarray, start)),
-        tuple(jnp.asarray(column)[: frames - 1] for column in np.transpose(inputs)),
-    )
-    return np.concatenate([np.asarray(start)[None], np.stack(channels, axis=1)])
-
-
 @pytest.fixture(scope="module")
 def truth():
     starts = [(1.0, 0.4, 2.0, -3.0), (-0.5, 1.0, 0.0, 4.0)]
-    return np.stack([simulate(CROOKED, start) for start in starts])
+    return np.stack([simulate(SYSTEM, CROOKED, start) for start in starts])
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +52,6 @@ def problem(trajectories_of):
         )
 
     return build
-
-
-def at(problem, physical, shooting=None):
-    unit = problem.space.to_coordinates(jnp.atleast_2d(jnp.asarray(physical)))
-    guess = problem.start_shooting() if shooting is None else shooting
-    return Position(unit, jnp.broadcast_to(guess, (len(unit), *guess.shape)))
 
 
 @pytest.mark.parametrize("window_count", [1, 4])
@@ -98,7 +77,7 @@ def test_single_shooting_is_the_gaussian_density(problem, truth):
     """Eq. 2 and 3, against scipy's density of every residual."""
     guess = {"length": 0.11, "friction_1": 1e-3}
     observed = truth + np.random.default_rng(0).normal(size=truth.shape) * NOISE
-    simulated = np.stack([simulate(CROOKED | guess, start) for start in truth[:, 0]])
+    simulated = np.stack([simulate(SYSTEM, CROOKED | guess, start) for start in truth[:, 0]])
     expected = stats.norm.logpdf(observed[:, 1:], simulated[:, 1:], NOISE).sum()
     p = problem(truth, 1, observed=observed)
     value, defects = p.evaluate(at(p, [0.11, 1e-3]))
@@ -133,7 +112,7 @@ def test_what_was_not_observed_does_not_count(problem, truth):
     observed = truth.copy()
     observed[0, 30:60, 2] = np.nan
     guess = {"length": 0.11, "friction_1": 1e-3}
-    simulated = np.stack([simulate(CROOKED | guess, start) for start in truth[:, 0]])
+    simulated = np.stack([simulate(SYSTEM, CROOKED | guess, start) for start in truth[:, 0]])
     density = stats.norm.logpdf(observed[:, 1:], simulated[:, 1:], NOISE)
     p = problem(truth, 1, observed=observed)
     value, _ = p.evaluate(at(p, [0.11, 1e-3]))
@@ -169,12 +148,6 @@ def test_gradients_are_those_of_finite_differences(problem, truth):
     )
     found, _ = ravel_pytree(gradient)
     np.testing.assert_allclose(found, numeric, rtol=1e-5, atol=1e-6 * np.abs(numeric).max())
-
-
-def loose(p, unit, rng):
-    """A position whose windows do not meet."""
-    shooting = jnp.broadcast_to(p.start_shooting(), (len(unit), *p.start_shooting().shape))
-    return Position(unit, shooting + 0.02 * rng.normal(size=shooting.shape))
 
 
 @pytest.mark.parametrize("combination", ["sum", "product"])
@@ -254,146 +227,13 @@ def test_profile_shifts_to_the_minimum_over_the_starts(problem, truth):
     assert np.abs(slope(value, position.shooting)).max() < 1e-5 * before
 
 
-# A mass on a spring that is pushed: cheap to compile, and the push matters.
-OSCILLATOR = Oscillator(integrator="rk4")
-OSCILLATOR_SPACE = ParameterSpace(
-    (
-        Parameter("stiffness", 5.0, 50.0, "N/m", sets=("stiffness",)),
-        Parameter("gain", 0.5, 2.0, "-", sets=("gain",)),
-    ),
-    (("mass", 1.0), ("damping", 0.5), ("rest", 0.0)),
-)
-OSCILLATOR_TRUTH = {"mass": 1.0, "damping": 0.5, "rest": 0.0, "stiffness": 20.0, "gain": 1.0}
-OSCILLATOR_NOISE = np.array([0.01, 0.1])
-LENGTHS = (101, 61, 33)
-
-
-@pytest.fixture(scope="module")
-def pushed():
-    """Pushes (frame, input) and states (frame, state) of recordings of unequal length."""
-    rng = np.random.default_rng(4)
-    pushes = [rng.normal(size=(length, 1)).cumsum(axis=0) for length in LENGTHS]
-    starts = [(0.3, 0.0), (-0.1, 1.0), (0.0, -2.0)]
-    states = [
-        simulate(OSCILLATOR_TRUTH, start, OSCILLATOR, push, len(push))
-        for start, push in zip(starts, pushes, strict=True)
-    ]
-    return pushes, states
-
-
-@pytest.fixture(scope="module")
-def pushed_problem(pushed, trajectories_of):
-    def build(window_count, chosen=(0, 1, 2), *, seed=5, push=1.0, combination="product"):
-        pushes, states = ([part[i] for i in chosen] for part in pushed)
-        observed = [
-            values
-            + np.random.default_rng(seed + len(values)).normal(size=values.shape) * OSCILLATOR_NOISE
-            for values in states
-        ]
-        data = trajectories_of(
-            OSCILLATOR, observed, states, 1 / RATE, inputs=[push * values for values in pushes]
-        )
-        p = shooting_problem(
-            Simulator(OSCILLATOR, OSCILLATOR_SPACE, 1),
-            data,
-            OSCILLATOR_NOISE,
-            window_count=window_count,
-            combination=combination,
-        )
-        return Whole(p), observed
-
-    return build
-
-
-def test_recordings_of_unequal_length_count_as_each_alone(pushed_problem):
-    p, _ = pushed_problem(1)
-    value, defects = p.evaluate(at(p, [22.0, 1.1]))
-    assert defects.shape == (1, 3, 0, 2)
-    alone = []
-    for i in range(3):
-        one, _ = pushed_problem(1, (i,))
-        alone.append(float(one.evaluate(at(one, [22.0, 1.1]))[0][0]))
-    assert float(value[0]) == pytest.approx(sum(alone), rel=1e-12)
-    mixture, _ = pushed_problem(1, combination="sum")
-    value, _ = mixture.evaluate(at(mixture, [22.0, 1.1]))
-    assert float(value[0]) == pytest.approx(np.logaddexp.reduce(alone) - np.log(3), rel=1e-12)
-
-
-def test_inputs_enter_the_roll_outs(pushed, pushed_problem):
-    """Against scipy's density of every residual, each push acting from its frame to the next."""
-    p, observed = pushed_problem(1)
-    value, _ = p.evaluate(at(p, [22.0, 1.1]))
-    guess = OSCILLATOR_TRUTH | {"stiffness": 22.0, "gain": 1.1}
-    expected = 0.0
-    for push, state, seen in zip(*pushed, observed, strict=True):
-        simulated = simulate(guess, state[0], OSCILLATOR, push, len(push))
-        expected += stats.norm.logpdf(seen[1:], simulated[1:], OSCILLATOR_NOISE).sum()
-    assert float(value[0]) == pytest.approx(expected, rel=1e-10)
-    still, _ = pushed_problem(1, push=0.0)
-    assert float(still.evaluate(at(still, [22.0, 1.1]))[0][0]) < expected - 1000
-
-
-def test_later_windows_get_the_inputs_of_their_frames(pushed_problem):
-    p, _ = pushed_problem(5)
-    single, _ = pushed_problem(1)
-    truth = [OSCILLATOR_TRUTH["stiffness"], OSCILLATOR_TRUTH["gain"]]
-    value, defects = p.evaluate(at(p, truth))
-    assert np.abs(defects).max() < 1e-9
-    assert float(value[0]) == pytest.approx(
-        float(single.evaluate(at(single, truth))[0][0]), rel=1e-9
-    )
-
-
-def test_windows_beyond_the_end_of_a_recording_see_nothing(pushed_problem):
-    """Windows of 20 frames: the recordings end with the windows 4, 2 and 1."""
-    p, _ = pushed_problem(5)
-    guess = p.start_shooting()
-    value, _ = p.evaluate(at(p, [22.0, 1.1], guess))
-    beyond = np.zeros(guess.shape[:2], bool)
-    beyond[1, 2:] = beyond[2, 1:] = True
-    _, defects = p.evaluate(at(p, [30.0, 0.7], guess))
-    assert (np.asarray(defects[0])[beyond] == 0).all()
-    assert (np.abs(np.asarray(defects[0])[~beyond]) > 0).all()
-    moved, defects = p.evaluate(at(p, [22.0, 1.1], guess + 0.25 * beyond[..., None]))
-    assert float(moved[0]) == float(value[0])
-    # They are held where they are, so that sampled windows do not drift away.
-    np.testing.assert_allclose(np.asarray(defects[0])[beyond], 0.25, atol=1e-12)
-
-
-@pytest.mark.parametrize("windows", [1, 5])
-def test_linearisation_of_unequal_recordings_with_inputs(pushed_problem, windows):
-    rng = np.random.default_rng(6)
-    p, _ = pushed_problem(windows)
-    position = loose(p, jnp.asarray(rng.uniform(0.2, 0.8, size=(3, 2))), rng)
-    linear = p.linearise(position)
-    value, defects = p.evaluate(position)
-    np.testing.assert_allclose(linear.log_likelihood, value, rtol=1e-10)
-    np.testing.assert_allclose(linear.defects, defects, atol=1e-10)
-    gradient = slope(lambda q: p.evaluate(q)[0].sum(), position)
-    found = -jnp.einsum("pnwk,pnwki->pi", linear.residuals, linear.residual_parameters)
-    np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8)
-    if windows == 1:
-        return
-    found = -jnp.einsum("pnwk,pnwka->pnwa", linear.residuals[:, :, 1:], linear.residual_start)
-    scale = np.abs(gradient.shooting).max()
-    np.testing.assert_allclose(found, gradient.shooting, atol=1e-9 * scale)
-    cotangent = jnp.asarray(rng.normal(size=defects.shape))
-    gradient = slope(lambda q: (p.evaluate(q)[1] * cotangent).sum(), position)
-    found = -jnp.einsum("pnwa,pnwai->pi", cotangent, linear.end_parameters)
-    np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8, atol=1e-10)
-    found = cotangent.at[:, :, : windows - 2].add(
-        -jnp.einsum("pnwa,pnwab->pnwb", cotangent[:, :, 1:], linear.end_start)
-    )
-    np.testing.assert_allclose(found, gradient.shooting, atol=1e-9)
-
-
 def test_torques_of_motors_enter(trajectories_of):
     """The double pendulum with torques: at the truth nothing is left of its own motion."""
     system = DoublePendulum(integrator="semi_implicit_euler", options=Options(motors=True))
     motors = {f"{what}_{i}": 1e-5 for what in ("rotor_inertia", "dry_friction") for i in (1, 2)}
     parameters = CROOKED | motors
     torque = 0.02 * np.random.default_rng(7).normal(size=(FRAMES, 2))
-    states = simulate(parameters, (1.0, 0.4, 2.0, -3.0), system, torque)
+    states = simulate(system, parameters, (1.0, 0.4, 2.0, -3.0), torque)
     space = ParameterSpace(
         SPACE.parameters,
         tuple((n, v) for n, v in parameters.items() if n not in ("length", "friction_1")),
