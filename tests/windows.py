@@ -5,6 +5,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+from whole import slope
 
 from pdsim.likelihood.problem import Position
 from pdsim.systems.rollout import rollout
@@ -34,3 +35,29 @@ def loose(p, unit, rng):
     """A position whose windows do not meet."""
     shooting = jnp.broadcast_to(p.start_shooting(), (len(unit), *p.start_shooting().shape))
     return Position(unit, shooting + 0.02 * rng.normal(size=shooting.shape))
+
+
+def linearisation_is_reverse_mode(p, position, rng):
+    """Values, and tangents of residuals and gaps against the gradients of the adjoint sweep."""
+    linear = p.linearise(position)
+    value, defects = p.evaluate(position)
+    np.testing.assert_allclose(linear.log_likelihood, value, rtol=1e-10)
+    np.testing.assert_allclose(linear.defects, defects, atol=1e-10)
+    gradient = slope(lambda q: p.evaluate(q)[0].sum(), position)
+    weighted = linear.weights[:, :, None, None] * linear.residuals
+    found = -jnp.einsum("pnwk,pnwki->pi", weighted, linear.residual_parameters)
+    np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8)
+    if position.shooting.shape[2] == 0:  # single shooting
+        return
+    found = -jnp.einsum("pnwk,pnwka->pnwa", weighted[:, :, 1:], linear.residual_start)
+    scale = np.abs(gradient.shooting).max()
+    np.testing.assert_allclose(found, gradient.shooting, atol=1e-9 * scale)
+    # The defects against random cotangents.
+    cotangent = jnp.asarray(rng.normal(size=defects.shape))
+    gradient = slope(lambda q: (p.evaluate(q)[1] * cotangent).sum(), position)
+    found = -jnp.einsum("pnwa,pnwai->pi", cotangent, linear.end_parameters)
+    np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8, atol=1e-10)
+    found = cotangent.at[:, :, :-1].add(
+        -jnp.einsum("pnwa,pnwab->pnwb", cotangent[:, :, 1:], linear.end_start)
+    )
+    np.testing.assert_allclose(found, gradient.shooting, atol=1e-9)

@@ -7,7 +7,7 @@ from reference import CROOKED
 from scipy import stats
 from tiers import slow
 from whole import Whole, slope
-from windows import FRAMES, RATE, at, loose, simulate
+from windows import FRAMES, RATE, at, linearisation_is_reverse_mode, loose, simulate
 
 from pdsim.inference.profile import lagrangian, profile
 from pdsim.likelihood.problem import Position, combine_trajectories
@@ -159,28 +159,7 @@ def test_linearisation_agrees_with_reverse_differentiation(problem, truth, combi
     noisy[0, 3, 1] = np.nan
     p = problem(truth, windows, combination, noisy)
     position = loose(p, jnp.asarray(rng.uniform(0.2, 0.8, size=(3, 2))), rng)
-    linear = p.linearise(position)
-    value, defects = p.evaluate(position)
-    np.testing.assert_allclose(linear.log_likelihood, value, rtol=1e-10)
-    np.testing.assert_allclose(linear.defects, defects, atol=1e-10)
-    gradient = slope(lambda q: p.evaluate(q)[0].sum(), position)
-    weighted = linear.weights[:, :, None, None] * linear.residuals
-    found = -jnp.einsum("pnwk,pnwki->pi", weighted, linear.residual_parameters)
-    np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8)
-    if windows == 1:
-        return
-    found = -jnp.einsum("pnwk,pnwka->pnwa", weighted[:, :, 1:], linear.residual_start)
-    scale = np.abs(gradient.shooting).max()
-    np.testing.assert_allclose(found, gradient.shooting, atol=1e-9 * scale)
-    # The defects against random cotangents.
-    cotangent = jnp.asarray(rng.normal(size=defects.shape))
-    gradient = slope(lambda q: (p.evaluate(q)[1] * cotangent).sum(), position)
-    found = -jnp.einsum("pnwa,pnwai->pi", cotangent, linear.end_parameters)
-    np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8, atol=1e-10)
-    found = cotangent.at[:, :, : windows - 2].add(
-        -jnp.einsum("pnwa,pnwab->pnwb", cotangent[:, :, 1:], linear.end_start)
-    )
-    np.testing.assert_allclose(found, gradient.shooting, atol=1e-9)
+    linearisation_is_reverse_mode(p, position, rng)
 
 
 @pytest.mark.parametrize("combination", ["sum", "product"])

@@ -4,8 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
-from whole import Whole, slope
-from windows import RATE, at, loose, simulate
+from whole import Whole
+from windows import RATE, at, linearisation_is_reverse_mode, loose, simulate
 
 from pdsim.likelihood.shooting import shooting_problem
 from pdsim.parameters import Parameter, ParameterSpace
@@ -123,23 +123,4 @@ def test_linearisation_of_unequal_recordings_with_inputs(pushed_problem, windows
     rng = np.random.default_rng(6)
     p, _ = pushed_problem(windows)
     position = loose(p, jnp.asarray(rng.uniform(0.2, 0.8, size=(3, 2))), rng)
-    linear = p.linearise(position)
-    value, defects = p.evaluate(position)
-    np.testing.assert_allclose(linear.log_likelihood, value, rtol=1e-10)
-    np.testing.assert_allclose(linear.defects, defects, atol=1e-10)
-    gradient = slope(lambda q: p.evaluate(q)[0].sum(), position)
-    found = -jnp.einsum("pnwk,pnwki->pi", linear.residuals, linear.residual_parameters)
-    np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8)
-    if windows == 1:
-        return
-    found = -jnp.einsum("pnwk,pnwka->pnwa", linear.residuals[:, :, 1:], linear.residual_start)
-    scale = np.abs(gradient.shooting).max()
-    np.testing.assert_allclose(found, gradient.shooting, atol=1e-9 * scale)
-    cotangent = jnp.asarray(rng.normal(size=defects.shape))
-    gradient = slope(lambda q: (p.evaluate(q)[1] * cotangent).sum(), position)
-    found = -jnp.einsum("pnwa,pnwai->pi", cotangent, linear.end_parameters)
-    np.testing.assert_allclose(found, gradient.parameters, rtol=1e-8, atol=1e-10)
-    found = cotangent.at[:, :, : windows - 2].add(
-        -jnp.einsum("pnwa,pnwab->pnwb", cotangent[:, :, 1:], linear.end_start)
-    )
-    np.testing.assert_allclose(found, gradient.shooting, atol=1e-9)
+    linearisation_is_reverse_mode(p, position, rng)
