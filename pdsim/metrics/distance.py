@@ -2,6 +2,9 @@
 
 import numpy as np
 
+# Of the vectors' squared lengths about their mean: a product loses four digits of a square below.
+_CLOSE = 1e-4
+
 
 def squared_distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Squared Euclidean distances (n, m) of rows of x (n, d) and y (m, d).
@@ -14,6 +17,23 @@ def squared_distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     x = y if same else x - centre
     square = (x * x).sum(axis=1)[:, None] + (y * y).sum(axis=1) - 2 * (x @ y.T)
     return np.maximum(square, 0.0)
+
+
+def pair_distances(x: np.ndarray) -> np.ndarray:
+    """Distances (n, n) of all pairs of rows of x (n, d), to full precision.
+
+    Those of close pairs, equal ones among them, are taken again from their difference.
+    """
+    square = squared_distances(x, x)
+    length = ((x - x.mean(axis=0)) ** 2).sum(axis=1)
+    close = square < _CLOSE * (length[:, None] + length)
+    found = np.sqrt(square)
+    np.fill_diagonal(found, 0.0)
+    np.fill_diagonal(close, False)
+    for row in np.flatnonzero(close.any(axis=1)):
+        near = close[row]
+        found[row, near] = np.linalg.norm(x[near] - x[row], axis=1)
+    return found
 
 
 def nearest_distance(

@@ -1,8 +1,8 @@
 """Energy score of predicted trajectories (Gneiting and Raftery, 2007)."""
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
+from pdsim.metrics.distance import pair_distances
 from pdsim.metrics.metric import Evidence, Metric
 from pdsim.metrics.score import Score, finite_rows, undefined
 
@@ -25,8 +25,8 @@ def energy_score(observed: np.ndarray, simulated: np.ndarray) -> Score:
         if len(x) == 0:
             return undefined("no draw has a finite roll-out for some trajectory")
         miss = np.linalg.norm(x - y.ravel()[seen], axis=1).mean()
-        # Each pair counts twice among n² ordered pairs, those of a draw with itself are 0.
-        spread = 2 * pdist(x).sum() / len(x) ** 2 if len(x) > 1 else 0.0
+        # Of n² ordered pairs; those of a draw with itself are 0.
+        spread = pair_distances(x).mean()
         scores.append((miss - 0.5 * spread) / np.sqrt(seen.sum()))
     return Score(float(np.mean(scores)))
 

@@ -1,7 +1,6 @@
 """Log likelihood of recorded trajectories under the posterior's roll-outs."""
 
 import numpy as np
-from scipy.special import logsumexp
 
 from pdsim.metrics.metric import Evidence, Metric
 from pdsim.metrics.score import Score, undefined
@@ -21,9 +20,12 @@ def log_likelihood(observed: np.ndarray, simulated: np.ndarray, noise: np.ndarra
     if not finite.any(axis=1).all():
         return undefined("no draw has a finite roll-out for some trajectory")
     z = (np.where(finite, simulated, 0.0) - observed[:, None]) / noise
-    log_density = -0.5 * z**2 - np.log(noise * np.sqrt(2 * np.pi))
-    # A roll-out that is not finite explains nothing: its density is 0, and it counts as a draw.
-    mixture = logsumexp(log_density, axis=1, b=finite.astype(float)) - np.log(simulated.shape[1])
+    with np.errstate(over="ignore", divide="ignore"):
+        # A roll-out that is not finite explains nothing: its density is 0, and it counts as a draw.
+        exponent = np.where(finite, -0.5 * z**2, -np.inf)
+        largest = np.maximum(exponent.max(axis=1), np.finfo(float).min)
+        mean = np.exp(exponent - largest[:, None]).mean(axis=1)
+        mixture = largest + np.log(mean) - np.log(noise * np.sqrt(2 * np.pi))
     return Score(float(np.nanmean(mixture)))
 
 

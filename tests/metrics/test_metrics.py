@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import special, stats
+from scipy.spatial import distance
 
 from pdsim.metrics.coverage import coverage
 from pdsim.metrics.credible_rank import credible_rank
+from pdsim.metrics.distance import pair_distances
 from pdsim.metrics.energy_score import energy_score
 from pdsim.metrics.kl import kl_divergence
 from pdsim.metrics.log_likelihood import log_likelihood
@@ -70,6 +73,28 @@ def test_log_likelihood_of_one_and_of_two_draws():
     two = np.concatenate([one, np.full_like(one, np.inf)], axis=1)
     assert log_likelihood(observed, two, noise).value == pytest.approx(np.log(density / 2))
     assert log_likelihood(observed, two[:, 1:], noise).reason
+
+
+def test_log_likelihood_is_of_the_draws_mixture_and_leaves_out_what_was_not_observed():
+    """Against SciPy's sums of exponentials; a gap and a draw far away, of density zero."""
+    observed, simulated = RNG.normal(size=(2, 6, 2)), RNG.normal(size=(2, 5, 6, 2))
+    observed[0, 2, 1], simulated[1, 3] = np.nan, 1e5
+    noise = np.array([0.5, 0.1])
+    log_density = stats.norm.logpdf(observed[:, None], simulated, noise)
+    expected = np.nanmean(special.logsumexp(log_density, axis=1) - np.log(5))
+    assert log_likelihood(observed, simulated, noise).value == pytest.approx(expected, rel=1e-13)
+    assert log_likelihood(observed, simulated + 1e160, noise).value == -np.inf
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-3, 1.0])
+def test_energy_score_has_the_distances_of_all_pairs(apart):
+    """Against SciPy's, pair by pair: two heaps far from each other, draws equal or close in each."""
+    heaps = np.repeat([[0.0], [1e3]], 20, axis=0)
+    x = 1.0 + heaps + apart * RNG.normal(size=(40, 30))
+    expected = np.linalg.norm(x - 1, axis=1).mean() - distance.pdist(x).sum() / 40**2
+    found = energy_score(np.ones((1, 10, 3)), x.reshape(1, 40, 10, 3)).value
+    assert found == pytest.approx(expected / np.sqrt(30), rel=1e-11)
+    assert pair_distances(x) == pytest.approx(distance.squareform(distance.pdist(x)), rel=1e-11)
 
 
 def test_rmse_is_over_draws_and_the_median_over_trajectories():
