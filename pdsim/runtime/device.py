@@ -22,8 +22,15 @@ _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
 _THREADS = 4
 # XLA's own split of a loop among threads, to do without where there is a device for each core.
 _SPLIT = "--xla_disable_hlo_passes=cpu-parallel-task-assigner"
-# Loops that touch fewer bytes than this in a pass become one function, by default those of 1 kB.
-_ONE_FUNCTION = "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=10000000"
+# Loops that touch fewer bytes than this in a pass become one function, by default those of 1 kB;
+# and no loops in tiles, which jaxlib 0.10 makes of what it has to transpose.
+_LOOPS = (
+    "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=10000000,"
+    "xla_cpu_disable_tiled_emitter=true"
+)
+# Bits of a vector, where the processor has so wide ones; XLA's default is 256. jaxlib 0.9 to 0.12
+# know this flag, and XLA ends a process at one that it does not know.
+_WIDTH, _WITHOUT_WIDTH = "--xla_cpu_prefer_vector_width=512", Version("0.13")
 
 
 def _cpu_features() -> str:
@@ -61,9 +68,13 @@ def _threads(cores: int, lapack: bool) -> int:
     return stated if cores == 1 else max(stated, enough)
 
 
-def _flags(given: str, cores: int) -> str:
+def _flags(given: str, cores: int, jaxlib_version: str) -> str:
     """Flags of XLA with ours behind those given, of which each stays as it was."""
-    ours = (_ONE_FUNCTION, _SPLIT) if cores > 1 else (_ONE_FUNCTION,)
+    ours = [_LOOPS]
+    if Version(jaxlib_version) < _WITHOUT_WIDTH:
+        ours.append(_WIDTH)
+    if cores > 1:
+        ours.append(_SPLIT)
     return " ".join(
         [given, *(flag for flag in ours if flag.partition("=")[0] not in given)]
     ).strip()
@@ -89,6 +100,7 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
     - a loop on the CPU is one function where a pass through it touches less than 10 MB: XLA starts
       each array's computation by itself, which for few particles takes several times as long as
       the arithmetic of a step (``benchmarks/README.md``);
+    - vectors are as wide as the processor has them, up to 512 bits;
     - where there are several cores, XLA splits no loop among threads itself: each device then kept
       both of two busy, with half as much work again, and two were no faster than one;
     - several cores have four threads of XLA each, whatever ``NPROC`` says: since jaxlib 0.10 a
@@ -103,7 +115,8 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
     gpu.claim(os.environ)
     cores = min(cores, available_cores())
     os.environ["NPROC"] = str(_threads(cores, lapack))
-    os.environ["XLA_FLAGS"] = _flags(os.environ.get("XLA_FLAGS", ""), cores)
+    given = os.environ.get("XLA_FLAGS", "")
+    os.environ["XLA_FLAGS"] = _flags(given, cores, jaxlib.__version__)
     jax.config.update("jax_num_cpu_devices", cores)
     jax.config.update("jax_enable_x64", precision == "float64")
     if not _shardy(cores, jaxlib.__version__):

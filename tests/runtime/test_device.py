@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from pdsim.runtime.device import _flags
+
 SCRIPT = """
 from pdsim.runtime import device
 device.configure()
@@ -102,8 +104,24 @@ print(os.environ["NPROC"], os.environ["XLA_FLAGS"])
     assert flags[0] == given
     assert [flag.partition("=")[0] for flag in flags[1:]] == [
         "--xla_backend_extra_options",
+        "--xla_cpu_prefer_vector_width",
         *(["--xla_disable_hlo_passes"] if threads > 1 else []),
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "jaxlib", "width"),
+    [
+        ("", "0.9.0", ["512"]),
+        ("", "0.12.0", ["512"]),
+        ("--xla_cpu_prefer_vector_width=256", "0.12.0", ["256"]),
+        ("", "0.13.0", []),
+    ],
+)
+def test_vectors_are_as_wide_as_they_come_where_xla_knows_the_flag(given, jaxlib, width):
+    """A process ends at a flag that XLA does not know."""
+    flags = [flag.split("=", 1) for flag in _flags(given, 1, jaxlib).split()]
+    assert [value for name, value in flags if name == "--xla_cpu_prefer_vector_width"] == width
 
 
 def test_a_loop_over_a_few_particles_is_one_function():
