@@ -155,6 +155,25 @@ def test_slopes_along_tangents_are_those_pulled_back(data, kinds):
     np.testing.assert_allclose(pulled[:, -1], (sides[0] - sides[1]) / 2e-5, rtol=1e-5)
 
 
+def test_particles_in_blocks_are_evaluated_as_all_at_once(data, monkeypatch):
+    """Seven in blocks of three, the last of them filled up: log p, slopes and curvature."""
+    problem = problem_of(data)
+    at = position(problem, np.concatenate([s * POINTS for s in (1, 0.95, 0.9, 0.8)])[:7])
+
+    def program(problem, at):
+        return problem.marginal(at), problem.value_and_slope(at), problem.expand(at)
+
+    whole = jax.jit(program)(problem, at)
+    monkeypatch.setattr("pdsim.likelihood.marginal._FRAMES", 3 * problem.targets[0].size)
+    monkeypatch.setattr("pdsim.runtime.blocks._GPU", 1)
+    # A loop over the blocks, which there is none of elsewhere.
+    again = jax.jit(lambda problem, at: program(problem, at))
+    assert str(jax.make_jaxpr(again)(problem, at)).count("f64[3,3,6]") >= 3
+    found = again(problem, at)
+    for a, b in zip(*map(jax.tree.leaves, (found, whole)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-11)
+
+
 def test_without_process_noise_and_with_a_known_start_it_is_single_shooting(data):
     problem = problem_of(data, start=0.0, process=None, sensor=None)
     assert problem.space.names == ("stiffness", "rest")
