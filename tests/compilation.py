@@ -9,4 +9,8 @@ OPTIONS: dict[str, int | bool] = {"xla_backend_optimization_level": 0}
 if Version(version("jaxlib")) < Version("0.11"):
     OPTIONS["xla_cpu_use_fusion_emitters"] = False
 
+# As XLA compiles without these options.
+FAST: dict[str, int | bool] = {
+    name: 3 if name == "xla_backend_optimization_level" else True for name in OPTIONS
+}
 FLAGS = " ".join(f"--{name}={str(value).lower()}" for name, value in OPTIONS.items())

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import compilation
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +11,7 @@ from jax.test_util import check_grads
 from scipy import stats
 from tiers import slow
 
+from pdsim.bayessim import training
 from pdsim.bayessim.calibration import flatness, ranks
 from pdsim.bayessim.config import DensityConfig
 from pdsim.bayessim.density import as_arrays, density, features, from_arrays, network, outputs
@@ -35,6 +37,17 @@ def pairs():
     theta = random.uniform(size=(TRAINED + 1500, 2))
     noisy = theta - 0.5 + random.multivariate_normal(np.zeros(2), NOISE, size=len(theta))
     return (noisy @ MATRIX.T).astype(np.float32), theta
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fast_training():
+    """The one program of the tests that runs for so long that how it is compiled matters."""
+    program = jax.jit(
+        training._train.__wrapped__, static_argnames="config", compiler_options=compilation.FAST
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "_train", program)
+        yield
 
 
 @pytest.fixture(scope="module")
