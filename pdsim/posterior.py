@@ -60,12 +60,14 @@ def combination_group(simulator: Simulator, physical: np.ndarray) -> xr.Dataset:
     """
     system, space, _ = simulator
 
+    @jax.jit
+    @jax.vmap
     def combine(coordinates):
         found = system.combinations(space.system_parameters(coordinates))
         return {name: value for name, (value, _) in found.items()}
 
     coordinates = space.to_coordinates(physical.reshape(-1, physical.shape[-1]))
-    values = jax.vmap(combine)(coordinates)
+    values = combine(coordinates)
     defaults = {name: parameter.default for name, parameter in system.parameters.items()}
     units = {name: unit for name, (_, unit) in system.combinations(defaults).items()}
     return xr.Dataset(
