@@ -37,6 +37,7 @@ def build(
     import jax.numpy as jnp
 
     from pdsim.config.experiment import load_experiment
+    from pdsim.inference.gradients import value_and_gradient
     from pdsim.likelihood.problem import Position
     from pdsim.likelihood.shooting import shooting_problem
     from pdsim.recordings.recording import unsmoothed
@@ -64,7 +65,10 @@ def build(
         jnp.asarray(coordinates, dtype), jnp.broadcast_to(guess, (particles, *guess.shape))
     )
     forward = jax.jit(lambda position, problem: problem.evaluate(position)[0].sum())
-    return forward, jax.jit(jax.value_and_grad(forward)), (position, problem)
+    gradient = jax.jit(
+        lambda position, problem: value_and_gradient(type(problem).evaluate, problem, position)
+    )
+    return forward, gradient, (position, problem)
 
 
 def seconds(function, arguments) -> float:

@@ -28,6 +28,7 @@ a step size of 0.01, but after 2000 with 0.03 it was up to 1.7 times too large.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import jax
@@ -35,6 +36,7 @@ import jax.numpy as jnp
 
 from pdsim.inference.divergence import all_finite, keep_rows
 from pdsim.inference.estimator import Info, Stepwise, largest_defect, summarise
+from pdsim.inference.gradients import by_blocks
 from pdsim.inference.mdmm import Constraint, limit_violation, tightened
 from pdsim.inference.particles import Particles, decayed, limit_score, move, start
 from pdsim.inference.stein import stein_direction
@@ -58,6 +60,32 @@ class State(NamedTuple):
     limit_multiplier: jax.Array
 
 
+def _slopes(damping: float, problem: Problem, sigma: jax.Array, rows: tuple[Position, jax.Array]):
+    """Evaluate particles with what drives them.
+
+    Args:
+        rows: positions, and multipliers of the defects.
+
+    Returns:
+        Log posterior, defects and log likelihood; the first one's slope, and what closes the gaps,
+        −(λ + c g)/σ times the slope of the defects, as positions.
+    """
+    position, multiplier = rows
+
+    def evaluate(position: Position):
+        inside = position._replace(parameters=jnp.clip(position.parameters, 0.0, 1.0))
+        log_likelihood, defects = problem.evaluate(inside)
+        log_posterior = log_likelihood + problem.space.log_prior(inside.parameters)
+        return (log_posterior, defects), log_likelihood
+
+    (value, defects), pullback, log_likelihood = jax.vjp(evaluate, position, has_aux=True)
+    # Sums over the particles: each one's slope and pull are its own.
+    (score,) = pullback((jnp.ones_like(value), jnp.zeros_like(defects)))
+    force = Constraint(defects, sigma, multiplier).force(damping)
+    (pull,) = pullback((jnp.zeros_like(value), -force))
+    return value, defects, log_likelihood, score, pull
+
+
 @dataclass(frozen=True)
 class GradientDescent(Stepwise):
     """Constrained SVGD by Adam's steps; with one window only the limits are constraints."""
@@ -77,22 +105,16 @@ class GradientDescent(Stepwise):
         damping, limit_scale = settings.damping, settings.limit_scale
         # The settings give both a value with this descent.
         assert damping is not None and limit_scale is not None
-        x, shooting = particles.position
+        x = particles.position.parameters
         progress = self.progress(problem, particles.iteration)
         sigma = tightened(settings.defect_deviation, settings.tightening, progress).astype(x.dtype)
         step_size = decayed(settings.step_size, settings.step_decay, progress).astype(x.dtype)
 
-        def evaluate(x, shooting):
-            inside = jnp.clip(x, 0.0, 1.0)
-            log_likelihood, defects = problem.evaluate(Position(inside, shooting))
-            return (log_likelihood + problem.space.log_prior(inside), defects), log_likelihood
-
-        (value, defects), pullback, log_likelihood = jax.vjp(evaluate, x, shooting, has_aux=True)
+        value, defects, log_likelihood, (score, drive), (pull, pull_shooting) = by_blocks(
+            partial(_slopes, damping)
+        )(problem, sigma, (particles.position, state.defect_multiplier))
         gaps = Constraint(defects, sigma, state.defect_multiplier)
         limits = Constraint(limit_violation(x), limit_scale, state.limit_multiplier)
-        score, drive = pullback((jnp.ones_like(value), jnp.zeros_like(defects)))
-        # A sum over the particles: each one's pull is its own.
-        pull, pull_shooting = pullback((jnp.zeros_like(value), -gaps.force(damping)))
         finite = all_finite(value, defects, score, drive, pull, pull_shooting)
 
         score = limit_score(jnp.where(finite[:, None], score, 0.0), settings.gradient_limit)

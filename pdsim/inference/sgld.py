@@ -26,7 +26,9 @@ from pdsim.config.section import Count, Positive
 from pdsim.inference.chains import ChainSettings, ChainState, Moves, SteppedChains
 from pdsim.inference.divergence import LastFinite, all_finite, bring_back, keep_rows
 from pdsim.inference.estimator import Info, summarise
+from pdsim.inference.gradients import value_and_gradient
 from pdsim.inference.particles import decayed
+from pdsim.inference.target import Target
 from pdsim.likelihood.problem import Problem
 
 
@@ -90,8 +92,7 @@ class Sgld(SteppedChains):
         from blackjax.sgmcmc import sgld
 
         settings, target = self.settings, self.target(problem)
-        value, pullback, evaluation = jax.vjp(target.log_density, state.z, has_aux=True)
-        (gradient,) = pullback(jnp.ones_like(value))
+        value, gradient, evaluation = value_and_gradient(Target.log_density, target, state.z)
         finite = all_finite(value, gradient)
         gradient = jnp.where(finite[:, None], gradient, 0.0)
         iteration = state.iteration + 1

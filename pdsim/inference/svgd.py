@@ -10,6 +10,7 @@ from pydantic import Field
 from pdsim.config.section import Positive, Section
 from pdsim.inference.divergence import all_finite
 from pdsim.inference.estimator import Info, Stepwise, summarise
+from pdsim.inference.gradients import value_and_gradient
 from pdsim.inference.particles import Particles, decayed, limit_score, move, start
 from pdsim.inference.stein import stein_direction
 from pdsim.likelihood.problem import Position, Problem
@@ -45,13 +46,9 @@ class Svgd(Stepwise):
     def step(self, key: jax.Array, problem: Problem, state: Particles) -> tuple[Particles, Info]:
         del key
         x, shooting = state.position
-
-        def log_posterior(x):
-            log_likelihood, _ = problem.evaluate(Position(x, shooting))
-            return log_likelihood + problem.space.log_prior(x), log_likelihood
-
-        value, pullback, log_likelihood = jax.vjp(log_posterior, x, has_aux=True)
-        (score,) = pullback(jnp.ones_like(value))
+        value, (score, _), log_likelihood = value_and_gradient(
+            _log_posterior, problem, state.position
+        )
         finite = all_finite(value, score)
         score = limit_score(jnp.where(finite[:, None], score, 0.0), self.settings.gradient_limit)
         phi, bandwidth = stein_direction(x, score, finite)
@@ -80,6 +77,11 @@ class Svgd(Stepwise):
     def diverging(self, problem: Problem, state: Particles) -> jax.Array:
         del problem
         return state.diverging
+
+
+def _log_posterior(problem: Problem, position: Position) -> tuple[jax.Array, jax.Array]:
+    log_likelihood, _ = problem.evaluate(position)
+    return log_likelihood + problem.space.log_prior(position.parameters), log_likelihood
 
 
 ESTIMATOR = Svgd

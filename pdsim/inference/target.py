@@ -59,6 +59,11 @@ class Target:
     def dimension(self) -> int:
         return self.problem.space.dimension + self.problem.start_shooting().size
 
+    @property
+    def gradient_block(self) -> int | None:
+        """Vectors whose slopes are taken at a time, the problem's particles."""
+        return self.problem.gradient_block
+
     def position(self, z: jax.Array) -> Position:
         """Map vectors (n, dimension) to parameters and shooting variables."""
         guess = self.problem.start_shooting()

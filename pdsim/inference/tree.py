@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 
 from pdsim.inference.chains import choose
+from pdsim.inference.gradients import value_and_gradient
 from pdsim.inference.target import Evaluation, Target
 
 # A leaf whose energy is this far above the start's ends the tree (Stan's).
@@ -144,11 +145,7 @@ def evaluated(target: Target, z: jax.Array) -> Point:
 
 
 def _points(target: Target, z: jax.Array) -> Point:
-    def total(z):
-        value, seen = target.log_density(z)
-        return value.sum(), (value, seen)
-
-    slope, (value, seen) = jax.grad(total, has_aux=True)(z)
+    value, slope, seen = value_and_gradient(type(target).log_density, target, z)
     return Point(z, value, slope, seen)
 
 

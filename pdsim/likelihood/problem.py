@@ -72,6 +72,11 @@ class Problem(Protocol):
         """What a linearisation costs beyond an evaluation, in evaluations."""
         ...
 
+    @property
+    def gradient_block(self) -> int | None:
+        """Particles whose slopes a CPU takes by reverse mode at a time; None: all at once."""
+        ...
+
     def start_shooting(self) -> jax.Array:
         """Return shooting variables to start from, (trajectory, window − 1, state)."""
         ...

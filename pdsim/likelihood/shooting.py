@@ -40,6 +40,9 @@ from pdsim.trajectories import inputs_of, window_length, windows
 # State variables of all frames of which a gradient keeps what it needs, some three numbers each:
 # beyond it memory takes longer than simulating again.
 _CACHED = 3_000_000
+# State variables of all evaluations of the motion of which a cache holds what a gradient keeps: 250
+# particles of 400 steps of Euler's. Fewer than some particles take longer each.
+_KEPT, _LEAST = 400_000, 64
 # Windows that are linearised at a time where a step makes many numbers: with 20 to 50 a cache holds
 # them, and 500 take twice as long. Elsewhere frames of all particles: five times as many take a
 # sixth to a third longer, each.
@@ -126,6 +129,13 @@ class ShootingProblem:
         """Tangent roll-outs of a linearisation: one for each parameter and start variable."""
         _, gaps, states = self.later_starts.shape
         return self.space.dimension + (states if gaps > 0 else 0)
+
+    @property
+    def gradient_block(self) -> int | None:
+        if self.system.large_steps:
+            return None
+        steps = self.targets[0].size * self.simulator.substeps * self.system.evaluations
+        return max(_KEPT // (steps * self.first_start.shape[-1]), _LEAST)
 
     def start_shooting(self) -> jax.Array:
         return self.later_starts / self.state_scale

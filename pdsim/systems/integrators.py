@@ -71,6 +71,8 @@ def leapfrog(system, state, input, time, prepared, dt):
 
 # Those that need a step of the system's own, ``damped_step``.
 DAMPED = ("implicit_damping", "leapfrog")
+# How often a step evaluates the motion, where more than once.
+EVALUATIONS = {"rk4": 4}
 INTEGRATORS = {
     "semi_implicit_euler": semi_implicit_euler,
     "rk4": rk4,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import jax
 import jax.numpy as jnp
 
-from pdsim.systems.integrators import INTEGRATORS
+from pdsim.systems.integrators import EVALUATIONS, INTEGRATORS
 
 if TYPE_CHECKING:
     from pdsim.systems.ridge import Ridge
@@ -84,6 +84,11 @@ class System:
     name: ClassVar[str]
     large_steps: ClassVar[bool] = False
     lapack: ClassVar[bool] = True
+
+    @property
+    def evaluations(self) -> int:
+        """How often a step evaluates the motion."""
+        return 1
 
     @property
     def state(self) -> tuple[Quantity, ...]:
@@ -196,6 +201,10 @@ class ContinuousSystem(System):
 
     def step(self, state: State, input: tuple, time, prepared: Any, dt: float) -> State:
         return INTEGRATORS[self.integrator](self, state, input, time, prepared, dt)
+
+    @property
+    def evaluations(self) -> int:
+        return EVALUATIONS.get(self.integrator, 1)
 
     def with_integrator(self, name: str) -> Self:
         """Return the system with another integrator."""

@@ -49,6 +49,7 @@ class GaussianProblem:
     precision: jax.Array
     space: ParameterSpace = field(metadata={"static": True})
     rollout_count: int = field(default=1, metadata={"static": True})
+    gradient_block: int | None = field(default=None, metadata={"static": True})
 
     @property
     def tangent_count(self):
@@ -103,6 +104,7 @@ class ChainProblem:
     sigma: jax.Array
     space: ParameterSpace = field(metadata={"static": True})
     rollout_count: int = field(default=1, metadata={"static": True})
+    gradient_block: int | None = field(default=None, metadata={"static": True})
 
     @property
     def tangent_count(self):

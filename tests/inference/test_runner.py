@@ -159,7 +159,7 @@ def cliff():
     import jax
 
     if not getattr(Cliff, "registered", False):
-        jax.tree_util.register_dataclass(Cliff, ["mean", "precision"], ["space", "rollout_count"])
+        jax.tree_util.register_dataclass(Cliff)
         Cliff.registered = True
     return Cliff(PROBLEM.mean, PROBLEM.precision, PROBLEM.space)
 

@@ -27,6 +27,8 @@ class Skewed:
     Its slopes are not the density's: draws have to be right nevertheless.
     """
 
+    gradient_block = None
+
     def log_density(self, z):
         apart = z[:, 1] - 0.5 * z[:, 0]
         value = -0.5 * z[:, 0] ** 2 - 2 * jnp.log(jnp.cosh(apart))

@@ -1,3 +1,5 @@
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +11,7 @@ from tiers import slow
 from whole import Whole, slope
 from windows import FRAMES, RATE, at, linearisation_is_reverse_mode, loose, simulate
 
+from pdsim.inference.gradients import value_and_gradient
 from pdsim.inference.profile import lagrangian, profile
 from pdsim.likelihood.problem import Position, combine_trajectories
 from pdsim.likelihood.shooting import shooting_problem
@@ -71,6 +74,37 @@ def test_particles_in_blocks_are_linearised_as_all_at_once(
     assert "f64[3,3,2]" in str(jax.make_jaxpr(lambda x: p._problem.linearise(x))(position))
     for found, expected in zip(*map(jax.tree.leaves, (program(position), whole)), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("window_count", [1, 4])
+def test_gradients_are_taken_in_blocks_as_all_at_once(problem, truth, window_count, monkeypatch):
+    p = problem(truth, window_count)
+    position = at(p, [[0.08, 1e-5], [0.1, 1e-4], [0.12, 1e-3], [0.13, 1e-3], [0.11, 1e-4]])
+    position = loose(p, position.parameters, np.random.default_rng(0))
+
+    def function(problem, position):
+        log_likelihood, defects = problem.evaluate(position)
+        return log_likelihood - (defects**2).sum(axis=(1, 2, 3)), defects
+
+    expected = slope(lambda q: function(p._problem, q)[0].sum(), position)
+    monkeypatch.setattr("pdsim.likelihood.shooting._KEPT", 0)
+    monkeypatch.setattr("pdsim.likelihood.shooting._LEAST", 2)
+    monkeypatch.setattr("pdsim.runtime.blocks._GPU", 1)
+    found = jax.jit(partial(value_and_gradient, function))(p._problem, position)
+    for a, b in zip(
+        found, (*function(p, position)[:1], expected, p.evaluate(position)[1]), strict=True
+    ):
+        jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11), a, b)
+
+
+@pytest.mark.parametrize(("integrator", "block"), [("semi_implicit_euler", 250), ("rk4", 64)])
+def test_as_many_gradients_at_a_time_as_a_cache_holds(trajectories_of, integrator, block):
+    """400 steps; of RK4, which evaluates the motion four times in each, a fourth were 62."""
+    states = np.zeros((401, 4))
+    data = trajectories_of(SYSTEM, states[None], states[None], 1 / RATE)
+    simulator = Simulator(SYSTEM.with_integrator(integrator), SPACE, 1)
+    problem = shooting_problem(simulator, data, NOISE, window_count=1, combination="sum")
+    assert problem.gradient_block == block
 
 
 def test_single_shooting_is_the_gaussian_density(problem, truth):

@@ -1,0 +1,44 @@
+"""Slopes by reverse mode, of some particles at a time.
+
+Reverse mode keeps numbers of every step of a roll-out until it comes back to it, and those of many
+particles no cache holds. Values and slopes of a block are therefore taken together: where only the
+values were, the slopes of all blocks would find what is kept in memory all the same.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from pdsim.runtime.blocks import in_blocks
+from pdsim.runtime.cores import over_cores
+
+
+def by_blocks(function: Callable) -> Callable:
+    """Work through the rows of a function that takes slopes, ``gradient_block`` at a time.
+
+    Args:
+        function: ``(problem, *shared, rows)``; a row of its result depends on its own row and on
+            what is shared alone.
+    """
+    return over_cores(in_blocks(lambda problem, *_: problem.gradient_block)(function))
+
+
+def value_and_gradient(function: Callable, problem: Any, rows: Any) -> tuple[jax.Array, Any, Any]:
+    """Evaluate a function of particles with its slopes.
+
+    Args:
+        function: ``(problem, rows)``: a value (particle,) and what else there is to report.
+        problem: a problem, or a target.
+        rows: where the particles are, a tree of arrays with particles in front.
+
+    Returns:
+        The value, its slope in every array of the rows, and the rest of the report.
+    """
+
+    def both(problem, rows):
+        value, pullback, seen = jax.vjp(lambda at: function(problem, at), rows, has_aux=True)
+        return value, pullback(jnp.ones_like(value))[0], seen
+
+    return by_blocks(both)(problem, rows)
