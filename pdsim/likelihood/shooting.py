@@ -42,7 +42,7 @@ from pdsim.trajectories import inputs_of, window_length, windows
 _CACHED = 3_000_000
 # State variables of all evaluations of the motion of which a cache holds what a gradient keeps: 250
 # particles of 400 steps of Euler's. Fewer than some particles take longer each.
-_KEPT, _LEAST = 400_000, 64
+_KEPT, _LEAST = 400_000, 40
 # Windows that are linearised at a time where a step makes many numbers: with 20 to 50 a cache holds
 # them, and 500 take twice as long. Elsewhere frames of all particles: five times as many take a
 # sixth to a third longer, each.

@@ -97,9 +97,9 @@ def test_gradients_are_taken_in_blocks_as_all_at_once(problem, truth, window_cou
         jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11), a, b)
 
 
-@pytest.mark.parametrize(("integrator", "block"), [("semi_implicit_euler", 250), ("rk4", 64)])
+@pytest.mark.parametrize(("integrator", "block"), [("semi_implicit_euler", 250), ("rk4", 62)])
 def test_as_many_gradients_at_a_time_as_a_cache_holds(trajectories_of, integrator, block):
-    """400 steps; of RK4, which evaluates the motion four times in each, a fourth were 62."""
+    """400 steps; RK4 evaluates the motion four times in each."""
     states = np.zeros((401, 4))
     data = trajectories_of(SYSTEM, states[None], states[None], 1 / RATE)
     simulator = Simulator(SYSTEM.with_integrator(integrator), SPACE, 1)
