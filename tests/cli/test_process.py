@@ -15,7 +15,7 @@ class Looks:
 gc.callbacks.append(lambda phase, _: setattr(Looks, "count", Looks.count + (phase == "start")))
 
 def command():
-    kept = [[] for _ in range(20_000)]
+    Looks.kept = [[] for _ in range(20_000)]
     {outcome}
 
 entry.main = command
