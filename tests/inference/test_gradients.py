@@ -1,6 +1,6 @@
 """Estimators that take slopes of some particles at a time draw what they draw of all at once."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import jax
 import jax.numpy as jnp
@@ -29,12 +29,15 @@ def test_draws_of_blocks_are_those_of_all(method, problem):
     """The last block is filled up."""
     shapes = []
 
+    @jax.tree_util.register_dataclass
+    @dataclass(frozen=True)
     class Watched(type(problem)):
+        # To JAX trees of classes with the same fields are equal, and may share programs.
+        test: str = field(default=method, metadata={"static": True})
+
         def evaluate(self, position):
             shapes.append(len(position.parameters))
             return super().evaluate(position)
-
-    jax.tree_util.register_dataclass(Watched)
 
     def draws(block):
         watched = Watched(**vars(replace(problem, gradient_block=block)))

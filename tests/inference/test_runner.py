@@ -1,3 +1,6 @@
+from dataclasses import dataclass, field
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -146,21 +149,21 @@ def test_a_method_reports_columns_of_its_own():
     assert {"defect_multiplier", "limit_violation"} <= set(history)
 
 
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
 class Cliff(GaussianProblem):
-    """A Gaussian whose simulator breaks for a first parameter above 0.7."""
+    """A Gaussian whose simulator breaks for a first parameter above ``edge``."""
+
+    # To JAX trees of classes with the same fields are equal, and may share programs.
+    edge: float = field(default=0.7, metadata={"static": True})
 
     def evaluate(self, position):
         value, defects = super().evaluate(position)
-        return jnp.where(position.parameters[:, 0] > 0.7, jnp.nan, value), defects
+        return jnp.where(position.parameters[:, 0] > self.edge, jnp.nan, value), defects
 
 
 @pytest.fixture
 def cliff():
-    import jax
-
-    if not getattr(Cliff, "registered", False):
-        jax.tree_util.register_dataclass(Cliff)
-        Cliff.registered = True
     return Cliff(PROBLEM.mean, PROBLEM.precision, PROBLEM.space)
 
 
