@@ -1,6 +1,6 @@
 """Crank–Nicolson chains: heavy tails, many dimensions, slopes that are wrong."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import jax
 import jax.numpy as jnp
@@ -23,9 +23,12 @@ class Heavy(GaussianProblem):
     Their information is 16 times the given one, and 12 times the t's curvature.
     """
 
+    # To JAX trees of classes with the same fields are equal, and may share programs.
+    freedom: int = field(default=3, metadata={"static": True})
+
     def evaluate(self, position):
         square = (position.parameters - self.mean) ** 2 * jnp.diag(self.precision)
-        return -2 * jnp.log1p(square / 3).sum(axis=1), position.shooting
+        return -2 * jnp.log1p(square / self.freedom).sum(axis=1), position.shooting
 
     def linearise(self, position):
         linear = super().linearise(position)
@@ -100,9 +103,11 @@ def test_one_chain_whose_steps_fail_goes_on():
     @jax.tree_util.register_dataclass
     @dataclass(frozen=True)
     class Walled(GaussianProblem):
+        edge: float = field(default=0.52, metadata={"static": True})
+
         def evaluate(self, position):
             value, shooting = super().evaluate(position)
-            return jnp.where(position.parameters[:, 0] > 0.52, jnp.nan, value), shooting
+            return jnp.where(position.parameters[:, 0] > self.edge, jnp.nan, value), shooting
 
     problem = Walled(GAUSSIAN.mean, GAUSSIAN.precision, GAUSSIAN.space)
     settings = {"chain_count": 1, "fit_count": 1}
