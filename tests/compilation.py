@@ -10,7 +10,5 @@ if Version(version("jaxlib")) < Version("0.11"):
     OPTIONS["xla_cpu_use_fusion_emitters"] = False
 
 # As XLA compiles without these options.
-FAST: dict[str, int | bool] = {
-    name: 3 if name == "xla_backend_optimization_level" else True for name in OPTIONS
-}
+FAST: dict[str, int | bool] = dict.fromkeys(OPTIONS, True) | {"xla_backend_optimization_level": 3}
 FLAGS = " ".join(f"--{name}={str(value).lower()}" for name, value in OPTIONS.items())

@@ -1,8 +1,8 @@
 """Slopes by reverse mode, of some particles at a time.
 
-Reverse mode keeps numbers of every step of a roll-out until it comes back to it, and those of many
-particles no cache holds. Values and slopes of a block are therefore taken together: where only the
-values were, the slopes of all blocks would find what is kept in memory all the same.
+Reverse mode keeps numbers of every step of a roll-out until it comes back to it. So that those of a
+block are used before those of the next are made, values and slopes are taken together. A GPU, which
+starts the kernels of each block anew, takes all particles at once.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,8 @@ def by_blocks(function: Callable) -> Callable:
         function: ``(problem, *shared, rows)``; a row of its result depends on its own row and on
             what is shared alone.
     """
-    return over_cores(in_blocks(lambda problem, *_: problem.gradient_block)(function))
+    blocks = in_blocks(lambda problem, *_: problem.gradient_block, on_gpu=False)
+    return over_cores(blocks(function))
 
 
 def value_and_gradient(function: Callable, problem: Any, rows: Any) -> tuple[jax.Array, Any, Any]:

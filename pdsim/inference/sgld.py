@@ -28,7 +28,6 @@ from pdsim.inference.divergence import LastFinite, all_finite, bring_back, keep_
 from pdsim.inference.estimator import Info, summarise
 from pdsim.inference.gradients import value_and_gradient
 from pdsim.inference.particles import decayed
-from pdsim.inference.target import Target
 from pdsim.likelihood.problem import Problem
 
 
@@ -92,7 +91,7 @@ class Sgld(SteppedChains):
         from blackjax.sgmcmc import sgld
 
         settings, target = self.settings, self.target(problem)
-        value, gradient, evaluation = value_and_gradient(Target.log_density, target, state.z)
+        value, gradient, evaluation = value_and_gradient(type(target).log_density, target, state.z)
         finite = all_finite(value, gradient)
         gradient = jnp.where(finite[:, None], gradient, 0.0)
         iteration = state.iteration + 1

@@ -207,7 +207,7 @@ class MarginalProblem:
             information = jax.vmap(jax.scipy.linalg.block_diag)(information, positive(bent))
         return around.value, slope, information
 
-    @in_blocks(_block)
+    @in_blocks(_block, on_gpu=False)
     def value_and_slope(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p (particle,) and its slope (particle, M).
 
@@ -233,7 +233,7 @@ class MarginalProblem:
         filtered = self._filtered(noise, starts, windows)
         return jax.tree.map(particles_first, (starts, filtered))
 
-    @in_blocks(_block)
+    @in_blocks(_block, on_gpu=False)
     def marginal(self, position: Position) -> jax.Array:
         """Return log p of each recording, (particle, trajectory)."""
         noise = self._deviations(position)

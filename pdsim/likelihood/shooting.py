@@ -41,7 +41,7 @@ from pdsim.trajectories import inputs_of, window_length, windows
 # beyond it memory takes longer than simulating again.
 _CACHED = 3_000_000
 # State variables of all evaluations of the motion of which a cache holds what a gradient keeps: 250
-# particles of 400 steps of Euler's. Fewer than some particles take longer each.
+# particles of 400 steps of Euler's. Fewer than 40 side by side take longer each.
 _KEPT, _LEAST = 400_000, 40
 # Windows that are linearised at a time where a step makes many numbers: with 20 to 50 a cache holds
 # them, and 500 take twice as long. Elsewhere frames of all particles: five times as many take a

@@ -18,11 +18,14 @@ _GPU = 64
 _FOUR = 4
 
 
-def in_blocks(size: Callable[..., int | None]) -> Callable[[Callable], Callable]:
+def in_blocks(
+    size: Callable[..., int | None], *, on_gpu: bool = True
+) -> Callable[[Callable], Callable]:
     """Work through the rows of a function's last argument some at a time.
 
     Args:
         size: of the arguments before, how many rows at a time on a CPU; None: all at once.
+        on_gpu: whether a GPU has blocks too, where memory has to be bounded.
 
     Returns:
         A decorator of ``(*shared, rows)``, whose result's rows depend each on its own row and
@@ -35,7 +38,7 @@ def in_blocks(size: Callable[..., int | None]) -> Callable[[Callable], Callable]
             *shared, rows = arguments
             block, count = size(*shared), len(jax.tree.leaves(rows)[0])
             if block is not None and jax.default_backend() == "gpu":
-                block *= _GPU
+                block = _GPU * block if on_gpu else None
             if block is None or count <= block:
                 return function(*arguments)
             shape = _shares(count, block)

@@ -25,9 +25,10 @@ WINDOWS = ChainProblem(jnp.array([0.4, 0.45, 0.5]), jnp.array(0.05), gaussian([0
         ("csvgd_gradient", WINDOWS),
     ],
 )
-def test_draws_of_blocks_are_those_of_all(method, problem):
+def test_draws_of_blocks_are_those_of_all(method, problem, monkeypatch):
     """The last block is filled up."""
     shapes = []
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
 
     @jax.tree_util.register_dataclass
     @dataclass(frozen=True)

@@ -165,7 +165,7 @@ def test_particles_in_blocks_are_evaluated_as_all_at_once(data, monkeypatch):
 
     whole = jax.jit(program)(problem, at)
     monkeypatch.setattr("pdsim.likelihood.marginal._FRAMES", 3 * problem.targets[0].size)
-    monkeypatch.setattr("pdsim.runtime.blocks._GPU", 1)
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
     # A loop over the blocks, which there is none of elsewhere.
     again = jax.jit(lambda problem, at: program(problem, at))
     assert str(jax.make_jaxpr(again)(problem, at)).count("f64[3,3,6]") >= 3

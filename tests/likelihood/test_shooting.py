@@ -89,8 +89,11 @@ def test_gradients_are_taken_in_blocks_as_all_at_once(problem, truth, window_cou
     expected = slope(lambda q: function(p._problem, q)[0].sum(), position)
     monkeypatch.setattr("pdsim.likelihood.shooting._KEPT", 0)
     monkeypatch.setattr("pdsim.likelihood.shooting._LEAST", 2)
-    monkeypatch.setattr("pdsim.runtime.blocks._GPU", 1)
-    found = jax.jit(partial(value_and_gradient, function))(p._problem, position)
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
+    program = jax.jit(partial(value_and_gradient, function))
+    # A loop over three blocks of two.
+    assert "f64[3,2,2]" in str(jax.make_jaxpr(program)(p._problem, position))
+    found = program(p._problem, position)
     for a, b in zip(
         found, (*function(p, position)[:1], expected, p.evaluate(position)[1]), strict=True
     ):

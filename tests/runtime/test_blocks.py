@@ -9,15 +9,18 @@ from pdsim.runtime.blocks import _shares, in_blocks
 
 
 @pytest.mark.parametrize(
-    ("size", "backend", "seen"),
-    [(None, "cpu", 7), (9, "cpu", 7), (7, "cpu", 7), (3, "cpu", 3), (1, "cpu", 1), (3, "gpu", 7),
-     (None, "gpu", 7)],
+    ("size", "backend", "on_gpu", "seen"),
+    [(None, "cpu", True, 7), (9, "cpu", True, 7), (7, "cpu", True, 7), (3, "cpu", True, 3),
+     (1, "cpu", True, 1), (3, "gpu", True, 4), (None, "gpu", True, 7), (3, "cpu", False, 3),
+     (3, "gpu", False, 7)],
 )  # fmt: skip
-def test_rows_come_back_in_order_however_many_at_a_time(size, backend, seen, monkeypatch):
+def test_rows_come_back_in_order_however_many_at_a_time(size, backend, on_gpu, seen, monkeypatch):
+    """A block of a GPU is here two of a CPU: seven rows are two blocks of four."""
+    monkeypatch.setattr("pdsim.runtime.blocks._GPU", 2)
     monkeypatch.setattr(jax, "default_backend", lambda: backend)
     counts = []
 
-    @in_blocks(lambda shared: size)
+    @in_blocks(lambda shared: size, on_gpu=on_gpu)
     def function(shared, rows):
         x, y = rows
         counts.append(len(x))
