@@ -23,7 +23,7 @@ from pdsim.likelihood.problem import (
     trajectory_weights,
 )
 from pdsim.parameters import ParameterSpace
-from pdsim.runtime.blocks import in_blocks
+from pdsim.runtime.blocks import in_blocks, in_vectors
 from pdsim.runtime.cores import over_cores
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.rollout import (
@@ -141,6 +141,7 @@ class ShootingProblem:
         return self.later_starts / self.state_scale
 
     @over_cores
+    @in_vectors
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p(recordings | position) (particle,) and the scaled defects."""
         system, start = self.system, self._starts(position) * self.state_scale

@@ -10,6 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pdsim.runtime.pairs import once
+
 # π/2 split so that n times each leading part is exact for |n| < 2^20 (float64) or 2^11 (float32).
 _HALF_PI = {
     np.dtype("float64"): (
@@ -44,17 +46,8 @@ def _polynomial(coefficients, z):
     return value
 
 
-@jax.custom_jvp
-def sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return ``(sin(angle), cos(angle))``.
-
-    Args:
-        angle: any shape, float32 or float64 [rad].
-
-    Returns:
-        Two arrays of the shape and type of ``angle``; within 2 units in the last place for
-        angles up to 1e5 rad (float64) or 1e3 rad (float32), NaN for infinite or NaN angles.
-    """
+def inlined_sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """``sincos`` as a part of what uses it, and without its written-out derivative."""
     angle = jnp.asarray(angle)
     head, middle, tail = _HALF_PI[np.dtype(angle.dtype)]
     quarter_turns = jnp.round(angle * (2 / np.pi))
@@ -72,31 +65,25 @@ def sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
     )
 
 
+_sincos = once(inlined_sincos)
+
+
+@jax.custom_jvp
+def sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return ``(sin(angle), cos(angle))``, computed once for all that use them.
+
+    Args:
+        angle: any shape, float32 or float64 [rad].
+
+    Returns:
+        Two arrays of the shape and type of ``angle``; within 2 units in the last place for
+        angles up to 1e5 rad (float64) or 1e3 rad (float32), NaN for infinite or NaN angles.
+    """
+    return _sincos(angle)
+
+
 @sincos.defjvp
 def _sincos_jvp(primals, tangents):
     (angle,), (rate,) = primals, tangents
     sine, cosine = sincos(angle)
     return (sine, cosine), (cosine * rate, -sine * rate)
-
-
-@jax.custom_jvp
-def sincos_of(angles: tuple[jax.Array, ...]) -> tuple[tuple[jax.Array, jax.Array], ...]:
-    """Return ``sincos`` of each of several angles of one shape.
-
-    Differentiated forward along many directions, it is computed once: XLA would put ``sincos`` into
-    the loop over them.
-    """
-    return tuple(sincos(angle) for angle in angles)
-
-
-@sincos_of.defjvp
-def _sincos_of_jvp(primals, tangents):
-    (angles,), (rates,) = primals, tangents
-    # What a loop returns is not computed again by who reads it; a barrier does not outlive XLA's
-    # own passes.
-    sines, cosines = jax.lax.map(sincos, jnp.stack(angles))
-    values = tuple(zip(sines, cosines, strict=True))
-    slopes = tuple(
-        (cosine * rate, -sine * rate) for (sine, cosine), rate in zip(values, rates, strict=True)
-    )
-    return values, slopes

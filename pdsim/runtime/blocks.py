@@ -3,6 +3,9 @@
 XLA runs each operation of a program over the whole batch before the next. Where a row makes many
 numbers between, those of a few rows at a time stay near the processor. A GPU starts the kernels of
 each block anew and has no such cache: there blocks are larger, and bound the memory alone.
+
+Rows are filled up to whole vectors of the processor's: compiled loops take those that are left over
+one by one.
 """
 
 from collections.abc import Callable
@@ -14,8 +17,8 @@ import jax.numpy as jnp
 
 # Blocks of a CPU in one of a GPU.
 _GPU = 64
-# Numbers of a vector of the processor's.
-_FOUR = 4
+# Numbers of a vector of 512 bits. Of half as many or fewer, one by one is as fast.
+_VECTOR = 8
 
 
 def in_blocks(
@@ -33,6 +36,8 @@ def in_blocks(
     """
 
     def decorated(function: Callable) -> Callable:
+        whole = in_vectors(function)
+
         @wraps(function)
         def through(*arguments: Any) -> Any:
             *shared, rows = arguments
@@ -40,14 +45,26 @@ def in_blocks(
             if block is not None and jax.default_backend() == "gpu":
                 block = _GPU * block if on_gpu else None
             if block is None or count <= block:
-                return function(*arguments)
-            shape = _shares(count, block)
-            lacking = shape[0] * shape[1] - count
-            parts = jax.tree.map(
-                lambda x: lengthened(x, lacking).reshape(*shape, *x.shape[1:]), rows
-            )
-            result = jax.lax.map(lambda part: function(*shared, part), parts)
-            return jax.tree.map(lambda x: x.reshape(count + lacking, *x.shape[2:])[:count], result)
+                return whole(*arguments)
+            blocks, size_of_one = _shares(count, block)
+            # The last begins so early that it ends with the rows: what is longer would be copied.
+            starts = jnp.minimum(size_of_one * jnp.arange(blocks), count - size_of_one)
+
+            def part(start):
+                def cut(x):
+                    return jax.lax.dynamic_slice_in_dim(x, start, size_of_one)
+
+                return function(*shared, jax.tree.map(cut, rows))
+
+            def put(result, start):
+                def one(x, y):
+                    return jax.lax.dynamic_update_slice_in_dim(x, y, start, 0)
+
+                return jax.tree.map(one, result, part(start)), None
+
+            shapes = jax.eval_shape(part, starts[0])
+            empty = jax.tree.map(lambda x: jnp.zeros((count, *x.shape[1:]), x.dtype), shapes)
+            return jax.lax.scan(put, empty, starts)[0]
 
         return through
 
@@ -57,16 +74,39 @@ def in_blocks(
 def _shares(count: int, block: int) -> tuple[int, int]:
     """How many blocks, and of how many rows, that few copies have to fill up.
 
-    Rows of large blocks are so many fours: compiled loops along others take a quarter longer.
+    Rows of large blocks are so many vectors.
     """
     least = -(-count // block)
-    if block <= _FOUR:
+    if block <= _VECTOR // 2:
         return least, -(-count // least)
-    found = []
-    for blocks in range(least, 2 * least + 1):
-        rows = -(-count // blocks)
-        found.append((blocks, rows + -rows % _FOUR if rows > _FOUR else rows))
+    found = [(blocks, _vectors(-(-count // blocks))) for blocks in range(least, 2 * least + 1)]
     return min(found, key=lambda shape: (shape[0] * shape[1], shape[0]))
+
+
+def _vectors(rows: int) -> int:
+    """Rows, and as many more as fill up vectors."""
+    return rows + -rows % _VECTOR if rows > _VECTOR // 2 else rows
+
+
+def in_vectors(function: Callable) -> Callable:
+    """Fill up the rows of a function's last argument to whole vectors, where a CPU computes.
+
+    Args:
+        function: ``(*shared, rows)``, whose result's rows depend each on its own row and
+            ``shared`` alone.
+    """
+
+    @wraps(function)
+    def filled(*arguments: Any) -> Any:
+        *shared, rows = arguments
+        count = len(jax.tree.leaves(rows)[0])
+        lacking = _vectors(count) - count if jax.default_backend() == "cpu" else 0
+        if lacking == 0:
+            return function(*arguments)
+        result = function(*shared, jax.tree.map(lambda x: lengthened(x, lacking), rows))
+        return jax.tree.map(lambda x: x[:count], result)
+
+    return filled
 
 
 def lengthened(x: jax.Array, lacking: int) -> jax.Array:

@@ -42,7 +42,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.numerics.sincos import sincos, sincos_of
+from pdsim.numerics.sincos import inlined_sincos, sincos
+from pdsim.runtime.pairs import once, parts
 
 
 class Motors(NamedTuple):
@@ -132,10 +133,10 @@ def _driven(m: Motors, va, vw, torque):
     return t1 - m.d1 * jnp.tanh(va / m.epsilon), t2 - m.d2 * jnp.tanh(vw / m.epsilon)
 
 
-def _solve(k: Coefficients, state, torque):
-    """Accelerations (ä, b̈) [rad/s²] and the sines and cosines behind them."""
-    a, w, va, vw = state
-    (sa, ca), (sw, cw) = trig = sincos_of((a, w))
+def _solve(k: Coefficients, state, torque, sines):
+    """Accelerations (ä, b̈) [rad/s²], given sine and cosine of both angles."""
+    _, _, va, vw = state
+    (sa, ca), (sw, cw) = sines
     sb, cb = sa * cw + ca * sw, ca * cw - sa * sw
     C, D = _coupling(k, sw, cw)
     vb = va + vw
@@ -156,12 +157,13 @@ def _solve(k: Coefficients, state, torque):
     return (
         (k.J2 * right_1 - C * right_2) / determinant,
         (k.J1 * right_2 - C * right_1) / determinant,
-    ), trig
+    )
 
 
 def plain_accelerations(state, torque, k: Coefficients):
     """``accelerations`` without the written-out adjoint: for forward mode, and as its oracle."""
-    (acceleration_a, acceleration_b), _ = _solve(k, state, torque)
+    sines = sincos(state[0]), sincos(state[1])
+    acceleration_a, acceleration_b = _solve(k, state, torque, sines)
     return acceleration_a, acceleration_b - acceleration_a
 
 
@@ -174,14 +176,27 @@ def accelerations(state, torque, k: Coefficients):
         torque: of the motors [N m]; () without.
         k: coefficients, scalars.
     """
-    return plain_accelerations(state, torque, k)
+    acceleration_a, acceleration_b = _both(state, torque, k)
+    return acceleration_a, acceleration_b - acceleration_a
+
+
+@once
+def _both(state, torque, k: Coefficients):
+    return _solve(k, state, torque, (inlined_sincos(state[0]), inlined_sincos(state[1])))
+
+
+@once
+def _both_of(pairs, state, torque, k: Coefficients):
+    return _solve(k, state, torque, [parts(pair) for pair in pairs])
 
 
 def _accelerations_forward(state, torque, k):
-    # Sines and cosines are kept, the angles are not: the adjoint needs no more of them.
-    (acceleration_a, acceleration_b), trig = _solve(k, state, torque)
-    shown = acceleration_a, acceleration_b - acceleration_a
-    return shown, (state[2:], acceleration_a, acceleration_b, trig, k)
+    # Sines and cosines are kept, the angles are not: the adjoint needs no more of them. Kept as
+    # pairs they are half as many arrays.
+    pairs = [jax.lax.complex(*sincos(angle)) for angle in state[:2]]
+    acceleration_a, acceleration_b = _both_of(pairs, state, torque, k)
+    both = jax.lax.complex(acceleration_a, acceleration_b)
+    return (acceleration_a, acceleration_b - acceleration_a), (state[2:], both, pairs, k)
 
 
 def _drag_adjoint(drag: Drag, of, nu_1, nu_2):
@@ -209,7 +224,9 @@ def _accelerations_adjoint(residuals, cotangent):
     With μ the cotangent of (ä, b̈) and ν = M⁻¹ μ, every derivative of the right-hand side r enters
     as νᵀ ∂r and that of the mass matrix as −νᵀ ∂M q̈.
     """
-    (va, vw), acceleration_a, acceleration_b, ((sa, ca), (sw, cw)), k = residuals
+    (va, vw), both, pairs, k = residuals
+    acceleration_a, acceleration_b = parts(both)
+    (sa, ca), (sw, cw) = (parts(pair) for pair in pairs)
     bar_a, mu_b = cotangent
     mu_a = bar_a - mu_b
     sb, cb = sa * cw + ca * sw, ca * cw - sa * sw

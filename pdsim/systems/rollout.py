@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from pdsim.runtime.pairs import in_pairs
 from pdsim.systems.system import State, System
 
 # Of systems of so few state variables, steps within a frame that are one pass of the loop: a
@@ -136,8 +137,11 @@ def squared_error(
         misses = ((w * (x - y)) ** 2 for x, (y, w) in zip(shown, targets, strict=True))
         return sum(misses, start=zero)
 
+    pairs, apart = in_pairs(prepared)
+
     def advance(carry, frame):
         (state, total), (drive, targets) = carry, frame
+        prepared = apart(pairs)
         # As in ``rollout``, seen before it moves.
         total = total + error(state, targets)
         return (_advanced(system, state, drive, prepared, frame_time, substeps), total), None

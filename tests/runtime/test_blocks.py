@@ -10,12 +10,15 @@ from pdsim.runtime.blocks import _shares, in_blocks
 
 @pytest.mark.parametrize(
     ("size", "backend", "on_gpu", "seen"),
-    [(None, "cpu", True, 7), (9, "cpu", True, 7), (7, "cpu", True, 7), (3, "cpu", True, 3),
+    [(None, "cpu", True, 8), (9, "cpu", True, 8), (7, "cpu", True, 8), (3, "cpu", True, 3),
      (1, "cpu", True, 1), (3, "gpu", True, 4), (None, "gpu", True, 7), (3, "cpu", False, 3),
      (3, "gpu", False, 7)],
 )  # fmt: skip
 def test_rows_come_back_in_order_however_many_at_a_time(size, backend, on_gpu, seen, monkeypatch):
-    """A block of a GPU is here two of a CPU: seven rows are two blocks of four."""
+    """A block of a GPU is here two of a CPU: seven rows are two blocks of four.
+
+    On a CPU seven rows at once are filled up to a vector.
+    """
     monkeypatch.setattr("pdsim.runtime.blocks._GPU", 2)
     monkeypatch.setattr(jax, "default_backend", lambda: backend)
     counts = []
@@ -37,11 +40,11 @@ def test_rows_come_back_in_order_however_many_at_a_time(size, backend, on_gpu, s
 
 @pytest.mark.parametrize(
     ("count", "block", "shape"),
-    [(100, 33, (5, 20)), (100, 24, (5, 20)), (100, 20, (5, 20)), (50, 24, (3, 20)), (7, 3, (3, 3)),
-     (100, 1, (100, 1)), (9, 8, (3, 3))],
+    [(100, 33, (7, 16)), (100, 24, (7, 16)), (100, 20, (7, 16)), (50, 24, (4, 16)), (7, 3, (3, 3)),
+     (100, 1, (100, 1)), (9, 8, (3, 3)), (1000, 250, (5, 200))],
 )  # fmt: skip
 def test_blocks_are_alike_and_few_copies_fill_them(count, block, shape):
-    """As fours a vector of the processor holds, where there are more."""
+    """As vectors of eight, where there are more."""
     assert _shares(count, block) == shape
 
 
