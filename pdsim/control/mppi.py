@@ -209,7 +209,11 @@ def evaluate(planner: Planner, state, references, draws, sequences) -> Outcome:
     def one(parameters, inputs):
         return roll_out(planner, state, references, parameters, inputs)
 
-    return jax.vmap(jax.vmap(one, in_axes=(0, None)), in_axes=(None, 0))(prepared, sequences)
+    # Compiled loops run along the last axis, in vectors.
+    if len(sequences) < len(jax.tree.leaves(draws)[0]):
+        return jax.vmap(jax.vmap(one, in_axes=(0, None)), in_axes=(None, 0))(prepared, sequences)
+    by_draw = jax.vmap(jax.vmap(one, in_axes=(None, 0)), in_axes=(0, None))(prepared, sequences)
+    return jax.tree.map(jnp.transpose, by_draw)
 
 
 def nominal_cost(planner: Planner, outcome: Outcome) -> tuple[jax.Array, jax.Array]:

@@ -93,7 +93,7 @@ def stein_direction_of_features(
 
 
 @over_cores
-@in_blocks(lambda features: _TOGETHER)
+@in_blocks(lambda features: _TOGETHER, vectors=False)
 def _pulled(features: jax.Array, slopes: jax.Array) -> jax.Array:
     """J_jᵀ f_i, (j, M, i)."""
     return jnp.einsum("jfm,if->jmi", slopes, features)

@@ -19,16 +19,20 @@ import jax.numpy as jnp
 _GPU = 64
 # Numbers of a vector of 512 bits. Of half as many or fewer, one by one is as fast.
 _VECTOR = 8
+# What a block takes beside its rows, in rows: 0 to 4 for values and slopes by reverse mode, 2 to 12
+# for slopes in all directions (``benchmarks/README.md``).
+_START = 4
 
 
 def in_blocks(
-    size: Callable[..., int | None], *, on_gpu: bool = True
+    size: Callable[..., int | None], *, on_gpu: bool = True, vectors: bool = True
 ) -> Callable[[Callable], Callable]:
     """Work through the rows of a function's last argument some at a time.
 
     Args:
         size: of the arguments before, how many rows at a time on a CPU; None: all at once.
         on_gpu: whether a GPU has blocks too, where memory has to be bounded.
+        vectors: whether loops of the function run along its rows.
 
     Returns:
         A decorator of ``(*shared, rows)``, whose result's rows depend each on its own row and
@@ -36,23 +40,26 @@ def in_blocks(
     """
 
     def decorated(function: Callable) -> Callable:
-        whole = in_vectors(function)
+        whole = in_vectors(function) if vectors else function
 
         @wraps(function)
         def through(*arguments: Any) -> Any:
             *shared, rows = arguments
             block, count = size(*shared), len(jax.tree.leaves(rows)[0])
-            if block is not None and jax.default_backend() == "gpu":
-                block = _GPU * block if on_gpu else None
+            if block is not None:
+                if jax.default_backend() == "gpu":
+                    block = _GPU * block if on_gpu else None
+                elif vectors:
+                    block = _vectors(block, down=block > _VECTOR)
             if block is None or count <= block:
                 return whole(*arguments)
-            blocks, size_of_one = _shares(count, block)
+            blocks, length = _shares(count, block)
             # The last begins so early that it ends with the rows: what is longer would be copied.
-            starts = jnp.minimum(size_of_one * jnp.arange(blocks), count - size_of_one)
+            starts = jnp.minimum(length * jnp.arange(blocks), count - length)
 
             def part(start):
                 def cut(x):
-                    return jax.lax.dynamic_slice_in_dim(x, start, size_of_one)
+                    return jax.lax.dynamic_slice_in_dim(x, start, length)
 
                 return function(*shared, jax.tree.map(cut, rows))
 
@@ -72,20 +79,20 @@ def in_blocks(
 
 
 def _shares(count: int, block: int) -> tuple[int, int]:
-    """How many blocks, and of how many rows, that few copies have to fill up.
-
-    Rows of large blocks are so many vectors.
-    """
-    least = -(-count // block)
-    if block <= _VECTOR // 2:
-        return least, -(-count // least)
-    found = [(blocks, _vectors(-(-count // blocks))) for blocks in range(least, 2 * least + 1)]
-    return min(found, key=lambda shape: (shape[0] * shape[1], shape[0]))
+    """How many blocks, and of how many rows, of whole vectors where there are some in a block."""
+    if block % _VECTOR:
+        blocks = -(-count // block)
+        return blocks, -(-count // blocks)
+    lengths = range(block, 0, -_VECTOR)
+    shapes = [(-(-count // length), length) for length in lengths]
+    return min(shapes, key=lambda shape: shape[0] * (shape[1] + _START))
 
 
-def _vectors(rows: int) -> int:
-    """Rows, and as many more as fill up vectors."""
-    return rows + -rows % _VECTOR if rows > _VECTOR // 2 else rows
+def _vectors(rows: int, *, down: bool = False) -> int:
+    """Rows, and as many more, or fewer, as fill up vectors."""
+    if rows <= _VECTOR // 2:
+        return rows
+    return rows - rows % _VECTOR if down else rows + -rows % _VECTOR
 
 
 def in_vectors(function: Callable) -> Callable:

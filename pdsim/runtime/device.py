@@ -16,12 +16,13 @@ from jax.experimental.compilation_cache import compilation_cache
 from packaging.version import Version
 
 from pdsim.runtime import gpu
+from pdsim.runtime.pairs import SPLIT
 
 _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
 # Threads of XLA for each core, at least, where batches of LAPACK's routines may be computed.
 _THREADS = 4
-# XLA's own split of a loop among threads, to do without where there is a device for each core.
-_SPLIT = "--xla_disable_hlo_passes=cpu-parallel-task-assigner"
+# XLA splits no loop among threads itself.
+_UNSPLIT = f"--xla_disable_hlo_passes={SPLIT}"
 # Loops that touch fewer bytes than this in a pass become one function, by default those of 1 kB;
 # and no loops in tiles, which jaxlib 0.10 makes of what it has to transpose.
 _LOOPS = (
@@ -68,13 +69,11 @@ def _threads(cores: int, lapack: bool) -> int:
     return stated if cores == 1 else max(stated, enough)
 
 
-def _flags(given: str, cores: int, jaxlib_version: str) -> str:
+def _flags(given: str, jaxlib_version: str) -> str:
     """Flags of XLA with ours behind those given, of which each stays as it was."""
-    ours = [_LOOPS]
+    ours = [_LOOPS, _UNSPLIT]
     if Version(jaxlib_version) < _WITHOUT_WIDTH:
         ours.append(_WIDTH)
-    if cores > 1:
-        ours.append(_SPLIT)
     return " ".join(
         [given, *(flag for flag in ours if flag.partition("=")[0] not in given)]
     ).strip()
@@ -101,8 +100,9 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
       each array's computation by itself, which for few particles takes several times as long as
       the arithmetic of a step (``benchmarks/README.md``);
     - vectors are as wide as the processor has them, up to 512 bits;
-    - where there are several cores, XLA splits no loop among threads itself: each device then kept
-      both of two busy, with half as much work again, and two were no faster than one;
+    - XLA splits no loop among threads itself: it kept both of two cores busy with half as much work
+      again, a device for each was no faster than one, and it finds no end of a loop in a function
+      that is computed once (``pdsim.runtime.pairs``);
     - several cores have four threads of XLA each, whatever ``NPROC`` says: since jaxlib 0.10 a
       batch of LAPACK's routines holds a thread until others have done their share, and two batches
       at a time, of one core or of two, stop a pool of two for ever. Without such batches
@@ -116,7 +116,7 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
     cores = min(cores, available_cores())
     os.environ["NPROC"] = str(_threads(cores, lapack))
     given = os.environ.get("XLA_FLAGS", "")
-    os.environ["XLA_FLAGS"] = _flags(given, cores, jaxlib.__version__)
+    os.environ["XLA_FLAGS"] = _flags(given, jaxlib.__version__)
     jax.config.update("jax_num_cpu_devices", cores)
     jax.config.update("jax_enable_x64", precision == "float64")
     if not _shardy(cores, jaxlib.__version__):

@@ -6,6 +6,7 @@ passes, and its loops of several results are slower than those it makes of one e
 alone a function that is marked so, and a loop over complex numbers has two results.
 """
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -15,6 +16,8 @@ import jax.numpy as jnp
 from jax.experimental.xla_metadata import set_xla_metadata
 
 _MARK = {"inlineable": "false"}
+# In a function it has left alone XLA may split a loop among threads, and then finds no end of it.
+SPLIT = "cpu-parallel-task-assigner"
 
 
 def once(function: Callable[..., tuple[jax.Array, jax.Array]]) -> Callable:
@@ -35,7 +38,7 @@ def once(function: Callable[..., tuple[jax.Array, jax.Array]]) -> Callable:
 
     @wraps(function)
     def called(*arguments: Any) -> tuple[jax.Array, jax.Array]:
-        if jax.default_backend() != "cpu":
+        if jax.default_backend() != "cpu" or SPLIT not in os.environ.get("XLA_FLAGS", ""):
             return function(*arguments)
         return parts(set_xla_metadata(packed(*arguments), **_MARK))
 

@@ -164,7 +164,8 @@ def test_particles_in_blocks_are_evaluated_as_all_at_once(data, monkeypatch):
         return problem.marginal(at), problem.value_and_slope(at), problem.expand(at)
 
     whole = jax.jit(program)(problem, at)
-    monkeypatch.setattr("pdsim.likelihood.marginal._FRAMES", 3 * problem.targets[0].size)
+    for name in ("_EVALUATED", "_EXPANDED"):
+        monkeypatch.setattr(f"pdsim.likelihood.marginal.{name}", 3 * problem.targets[0].size)
     monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
     # A loop over the blocks, which there is none of elsewhere.
     again = jax.jit(lambda problem, at: program(problem, at))

@@ -10,7 +10,7 @@ from pdsim.runtime.blocks import _shares, in_blocks
 
 @pytest.mark.parametrize(
     ("size", "backend", "on_gpu", "seen"),
-    [(None, "cpu", True, 8), (9, "cpu", True, 8), (7, "cpu", True, 8), (3, "cpu", True, 3),
+    [(5, "cpu", True, 8), (None, "cpu", True, 8), (9, "cpu", True, 8), (7, "cpu", True, 8), (3, "cpu", True, 3),
      (1, "cpu", True, 1), (3, "gpu", True, 4), (None, "gpu", True, 7), (3, "cpu", False, 3),
      (3, "gpu", False, 7)],
 )  # fmt: skip
@@ -40,11 +40,11 @@ def test_rows_come_back_in_order_however_many_at_a_time(size, backend, on_gpu, s
 
 @pytest.mark.parametrize(
     ("count", "block", "shape"),
-    [(100, 33, (7, 16)), (100, 24, (7, 16)), (100, 20, (7, 16)), (50, 24, (4, 16)), (7, 3, (3, 3)),
-     (100, 1, (100, 1)), (9, 8, (3, 3)), (1000, 250, (5, 200))],
+    [(100, 32, (5, 24)), (100, 16, (7, 16)), (40, 16, (3, 16)), (1000, 248, (5, 200)),
+     (9, 8, (2, 8)), (100, 20, (5, 20)), (50, 3, (17, 3)), (7, 3, (3, 3)), (100, 1, (100, 1))],
 )  # fmt: skip
 def test_blocks_are_alike_and_few_copies_fill_them(count, block, shape):
-    """As vectors of eight, where there are more."""
+    """Where a block is whole vectors of eight, so are they; blocks themselves take as four rows."""
     assert _shares(count, block) == shape
 
 

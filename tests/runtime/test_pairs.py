@@ -1,6 +1,9 @@
 """Pairs hold what their parts do, and a program computes them once."""
 
+import os
 import re
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -54,10 +57,42 @@ def test_who_shares_sines_does_not_compute_them_anew():
     assert _loops(compiled(inlined_sincos)) > 1
 
 
-def test_a_gpu_computes_the_function_as_it_is(monkeypatch):
-    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+def _packed() -> bool:
     x = jnp.arange(3.0)
-    assert "complex" not in str(jax.make_jaxpr(sum_and_product)(x, x))
+    return "complex" in str(jax.make_jaxpr(lambda x: sum_and_product(x, x))(x))
+
+
+def test_a_gpu_computes_the_function_as_it_is(monkeypatch):
+    assert _packed()
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert not _packed()
+
+
+def test_where_xla_splits_loops_among_threads_the_function_is_as_it_is(monkeypatch):
+    """It would split this one's, and fail: the library is used without ``device.configure``."""
+    monkeypatch.setenv("XLA_FLAGS", "")
+    assert not _packed()
+
+
+LARGE = """
+from pdsim.runtime import device
+{configure}
+import jax, jax.numpy as jnp
+from pdsim.numerics.sincos import sincos
+def step(x, _):
+    sine, cosine = sincos(x)
+    return x + sine * cosine, None
+print(jax.jit(lambda x: jax.lax.scan(step, x, length=3)[0])(jnp.ones((100, 500))).sum())
+"""
+
+
+@pytest.mark.parametrize("configure", ["device.configure()", "", "device.configure(cores=2)"])
+def test_large_loops_of_pairs_are_compiled(configure):
+    """With several threads of XLA, among which it would split a loop of this size."""
+    environment = os.environ | {"NPROC": "4", "XLA_FLAGS": ""}
+    script = LARGE.format(configure=configure)
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
 
 
 @pytest.mark.parametrize("shapes", [[], [()], [(), ()], [(), (3,), (), (3,), (2, 3), ()]])
