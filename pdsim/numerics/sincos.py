@@ -6,6 +6,8 @@ multiples of π/2 in three parts (Cody and Waite, 1980), and both functions come
 polynomials of the Cephes library (Moshier, 1989), shared between the two results.
 """
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -46,8 +48,17 @@ def _polynomial(coefficients, z):
     return value
 
 
-def inlined_sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """``sincos`` as a part of what uses it, and without its written-out derivative."""
+@jax.custom_jvp
+def sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return ``(sin(angle), cos(angle))``.
+
+    Args:
+        angle: any shape, float32 or float64 [rad].
+
+    Returns:
+        Two arrays of the shape and type of ``angle``; within 2 units in the last place for
+        angles up to 1e5 rad (float64) or 1e3 rad (float32), NaN for infinite or NaN angles.
+    """
     angle = jnp.asarray(angle)
     head, middle, tail = _HALF_PI[np.dtype(angle.dtype)]
     quarter_turns = jnp.round(angle * (2 / np.pi))
@@ -65,25 +76,24 @@ def inlined_sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
     )
 
 
-_sincos = once(inlined_sincos)
+def _rates(function, primals, tangents):
+    (angle,), (rate,) = primals, tangents
+    sine, cosine = function(angle)
+    return (sine, cosine), (cosine * rate, -sine * rate)
+
+
+sincos.defjvp(partial(_rates, sincos))
+_once = once(sincos)
 
 
 @jax.custom_jvp
-def sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return ``(sin(angle), cos(angle))``, computed once for all that use them.
+def sincos_once(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """``sincos``, computed once for all that use it.
 
-    Args:
-        angle: any shape, float32 or float64 [rad].
-
-    Returns:
-        Two arrays of the shape and type of ``angle``; within 2 units in the last place for
-        angles up to 1e5 rad (float64) or 1e3 rad (float32), NaN for infinite or NaN angles.
+    It pays where several do: differentiated along many directions, ``sincos`` would be computed in
+    the loop over them.
     """
-    return _sincos(angle)
+    return _once(angle)
 
 
-@sincos.defjvp
-def _sincos_jvp(primals, tangents):
-    (angle,), (rate,) = primals, tangents
-    sine, cosine = sincos(angle)
-    return (sine, cosine), (cosine * rate, -sine * rate)
+sincos_once.defjvp(partial(_rates, sincos_once))

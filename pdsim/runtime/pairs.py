@@ -51,12 +51,12 @@ def parts(pair: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def in_pairs(tree: Any) -> tuple[list[jax.Array], Callable[[list[jax.Array]], Any]]:
-    """Join the arrays of a tree two by two.
+    """Join the real numbers of a tree, which batches make arrays of, two by two.
 
     A loop that reads the pairs sums slopes in two of them at a time.
 
     Args:
-        tree: of arrays and numbers; real arrays of one shape and type are partners.
+        tree: of numbers and arrays; arrays of a shape are as fast alone.
 
     Returns:
         The pairs, and what found no partner, and a function that makes the tree of them.
@@ -64,8 +64,8 @@ def in_pairs(tree: Any) -> tuple[list[jax.Array], Callable[[list[jax.Array]], An
     leaves, structure = jax.tree.flatten(tree)
     alike: dict[Any, list[int]] = {}
     for place, x in enumerate(leaves):
-        real = isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.floating)
-        alike.setdefault((x.shape, x.dtype) if real else place, []).append(place)
+        real = isinstance(x, jax.Array) and x.ndim == 0 and jnp.issubdtype(x.dtype, jnp.floating)
+        alike.setdefault(x.dtype if real else place, []).append(place)
     pairs = [one[i : i + 2] for one in alike.values() for i in range(0, len(one), 2)]
 
     def apart(joined: list[jax.Array]) -> Any:

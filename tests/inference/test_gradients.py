@@ -50,5 +50,5 @@ def test_draws_of_blocks_are_those_of_all(method, problem, monkeypatch):
     # Seventeen, filled up to vectors of eight.
     assert set(shapes) == {24}
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-12), draws(BLOCK), whole)
-    # Six blocks of three.
-    assert set(shapes) == {24, 3}
+    # Three blocks of a vector each.
+    assert set(shapes) == {24, 8}
