@@ -49,16 +49,8 @@ def _polynomial(coefficients, z):
 
 
 @jax.custom_jvp
-def sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return ``(sin(angle), cos(angle))``.
-
-    Args:
-        angle: any shape, float32 or float64 [rad].
-
-    Returns:
-        Two arrays of the shape and type of ``angle``; within 2 units in the last place for
-        angles up to 1e5 rad (float64) or 1e3 rad (float32), NaN for infinite or NaN angles.
-    """
+def inlined_sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """``sincos`` as a part of whatever uses it."""
     angle = jnp.asarray(angle)
     head, middle, tail = _HALF_PI[np.dtype(angle.dtype)]
     quarter_turns = jnp.round(angle * (2 / np.pi))
@@ -76,24 +68,28 @@ def sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
     )
 
 
+_once = once(inlined_sincos)
+
+
+@jax.custom_jvp
+def sincos(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return ``(sin(angle), cos(angle))``, computed once for all that use them.
+
+    Args:
+        angle: any shape, float32 or float64 [rad].
+
+    Returns:
+        Two arrays of the shape and type of ``angle``; within 2 units in the last place for
+        angles up to 1e5 rad (float64) or 1e3 rad (float32), NaN for infinite or NaN angles.
+    """
+    return _once(angle)
+
+
 def _rates(function, primals, tangents):
     (angle,), (rate,) = primals, tangents
     sine, cosine = function(angle)
     return (sine, cosine), (cosine * rate, -sine * rate)
 
 
-sincos.defjvp(partial(_rates, sincos))
-_once = once(sincos)
-
-
-@jax.custom_jvp
-def sincos_once(angle: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """``sincos``, computed once for all that use it.
-
-    It pays where several do: differentiated along many directions, ``sincos`` would be computed in
-    the loop over them.
-    """
-    return _once(angle)
-
-
-sincos_once.defjvp(partial(_rates, sincos_once))
+for _function in (inlined_sincos, sincos):
+    _function.defjvp(partial(_rates, _function))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from pdsim.numerics.sincos import sincos_once
+from pdsim.numerics.sincos import sincos
 from pdsim.rigid_body.links import Links
 from pdsim.rigid_body.model import JOINT_SIZES, Model
 from pdsim.rigid_body.tree import tree_of
@@ -120,7 +120,7 @@ def _local(model: Model, links: Links, q) -> Any:
     slid = _displaced(q, model, ("slide",), links)
     turn: Matrix = jnp.broadcast_to(IDENTITY.astype(q.dtype), (3, 3, size))
     if angle is not None:
-        turn = turn_about(axis, *sincos_once(angle))
+        turn = turn_about(axis, *sincos(angle))
     free = _picked(model, ("free",))
     turned = _picked(model, ("ball",)) + [(i, at + 3) for i, at in free]
     if turned:

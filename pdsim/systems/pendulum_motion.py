@@ -42,7 +42,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.numerics.sincos import sincos, sincos_once
+from pdsim.numerics.sincos import inlined_sincos, sincos
 from pdsim.runtime.pairs import once, parts
 
 
@@ -162,7 +162,7 @@ def _solve(k: Coefficients, state, torque, sines):
 
 def plain_accelerations(state, torque, k: Coefficients):
     """``accelerations`` without the written-out adjoint: for forward mode, and as its oracle."""
-    sines = sincos_once(state[0]), sincos_once(state[1])
+    sines = sincos(state[0]), sincos(state[1])
     acceleration_a, acceleration_b = _solve(k, state, torque, sines)
     return acceleration_a, acceleration_b - acceleration_a
 
@@ -182,7 +182,7 @@ def accelerations(state, torque, k: Coefficients):
 
 @once
 def _both(state, torque, k: Coefficients):
-    return _solve(k, state, torque, (sincos(state[0]), sincos(state[1])))
+    return _solve(k, state, torque, (inlined_sincos(state[0]), inlined_sincos(state[1])))
 
 
 @once
@@ -193,7 +193,7 @@ def _both_of(pairs, state, torque, k: Coefficients):
 def _accelerations_forward(state, torque, k):
     # Sines and cosines are kept, the angles are not: the adjoint needs no more of them. Kept as
     # pairs they are half as many arrays.
-    pairs = [jax.lax.complex(*sincos_once(angle)) for angle in state[:2]]
+    pairs = [jax.lax.complex(*sincos(angle)) for angle in state[:2]]
     acceleration_a, acceleration_b = _both_of(pairs, state, torque, k)
     both = jax.lax.complex(acceleration_a, acceleration_b)
     return (acceleration_a, acceleration_b - acceleration_a), (state[2:], both, pairs, k)
