@@ -8,6 +8,9 @@ parameters, and the same mechanism in MuJoCo and, where it is installed, MJX. C 
 checked against our values before anything is timed. Each turn gives one ratio; the table has the
 least, the median and the largest over turns, and ``results/benchmarks/floor.json`` has them all.
 
+Ours are evaluated in a program that evaluates them again and again, as an estimator's does; ``one
+call`` is a program of one evaluation, with what it takes JAX to call it from Python.
+
 Times are the processor's, of all threads of this process, so that other jobs of the machine count
 little; seconds by the clock stand beside them in the file.
 """
@@ -33,6 +36,7 @@ FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-shar
 SINES = {"polynomial": (), "library": ("-DLIBRARY",)}
 TOLERANCE = 1e-9
 SHORTEST = 0.02  # seconds of a turn
+EVALUATIONS = 10  # of one program
 TARGETS = {"forward / C": 1.5, "gradient / forward": 3.0, "tangents / (M + 1) forward": 0.6}
 
 
@@ -169,6 +173,25 @@ def mjx_run(particles, position, problem):
     return {"MJX": lambda: jax.block_until_ready(roll(q, v))}
 
 
+def again(function):
+    """A program of ``EVALUATIONS``, each of which depends on the one before."""
+    import jax
+    import jax.numpy as jnp
+
+    def total(tree):
+        return sum((x.sum() for x in jax.tree.leaves(tree)), start=jnp.zeros(()))
+
+    @jax.jit
+    def program(position, problem):
+        def one(carry, _):
+            moved = position._replace(parameters=position.parameters + 1e-30 * carry)
+            return total(function(moved, problem)), None
+
+        return jax.lax.scan(one, jnp.zeros(()), length=EVALUATIONS)[0]
+
+    return program
+
+
 def in_turns(calls, repetitions):
     """Seconds of the processor and by the clock of each call, (call, turn) each.
 
@@ -200,12 +223,17 @@ def calls_of(case, folder):
     forward, gradient, (position, problem) = pendulum.build(
         "float64", particles, windows, integrator
     )
-    tangents = jax.jit(lambda position, problem: problem.linearise(position))
+
+    def tangents(position, problem):
+        return problem.linearise(position)
+
     ours = {"forward": forward, "gradient": gradient, "tangents": tangents}
+    programs = {name: again(function) for name, function in ours.items()} | {"one call": forward}
     calls = {
-        name: lambda f=function: jax.block_until_ready(f(position, problem))
-        for name, function in ours.items()
+        name: lambda f=program: jax.block_until_ready(f(position, problem))
+        for name, program in programs.items()
     }
+    often = dict.fromkeys(ours, EVALUATIONS)
     expected = np.asarray(jax.jit(lambda p, problem: problem.evaluate(p)[0])(position, problem))
     for sines in SINES:
         function = compiled(folder, sines)
@@ -216,7 +244,7 @@ def calls_of(case, folder):
     if windows == 1 and integrator == EULER:
         calls |= mujoco_runs(particles, position, problem) | mjx_run(particles, position, problem)
     starts = 4 if windows > 1 else 0
-    return calls, problem.space.dimension + starts
+    return calls, often, problem.space.dimension + starts
 
 
 def ratios(times, directions):
@@ -226,6 +254,8 @@ def ratios(times, directions):
     if compared:
         fastest = min(compared, key=lambda name: statistics.median(times[name]))
         found["forward / C"] = times["forward"] / times[fastest]
+        found["one call / C"] = times["one call"] / times[fastest]
+        found["gradient / C"] = times["gradient"] / times[fastest]
     found["gradient / forward"] = times["gradient"] / times["forward"]
     found["tangents / (M + 1) forward"] = times["tangents"] / times["forward"] / (directions + 1)
     for name in ("mj_step", "rollout", "MJX"):
@@ -252,8 +282,9 @@ def main():
             for particles in (100, 1000):
                 for windows in (1, 10):
                     case = {"integrator": integrator, "particles": particles, "windows": windows}
-                    calls, directions = calls_of(case, Path(folder))
+                    calls, often, directions = calls_of(case, Path(folder))
                     times = in_turns(calls, chosen.repetitions)
+                    times = {name: t / often.get(name, 1) for name, t in times.items()}
                     found = ratios({name: t[0] for name, t in times.items()}, directions)
                     scale = 1e9 / (particles * STEPS)
                     nanoseconds = {

@@ -69,7 +69,7 @@ def in_pairs(tree: Any) -> tuple[list[jax.Array], Callable[[list[jax.Array]], An
     pairs = [one[i : i + 2] for one in alike.values() for i in range(0, len(one), 2)]
 
     def apart(joined: list[jax.Array]) -> Any:
-        found = {}
+        found: dict[int, Any] = {}
         for places, x in zip(pairs, joined, strict=True):
             found.update(zip(places, parts(x) if len(places) > 1 else (x,), strict=True))
         return jax.tree.unflatten(structure, [found[place] for place in range(len(leaves))])
