@@ -23,7 +23,7 @@ from pdsim.likelihood.problem import (
     trajectory_weights,
 )
 from pdsim.parameters import ParameterSpace
-from pdsim.runtime.blocks import in_blocks, in_vectors
+from pdsim.runtime.blocks import in_blocks
 from pdsim.runtime.cores import over_cores
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.rollout import (
@@ -43,6 +43,9 @@ _CACHED = 3_000_000
 # State variables of all evaluations of the motion of which a cache holds what a gradient keeps: 250
 # particles of 400 steps of Euler's. Fewer than 40 side by side take longer each.
 _KEPT, _LEAST = 400_000, 40
+# Windows of all particles whose states a cache holds: of ten thousand each takes a tenth to a
+# quarter longer.
+_BESIDE = 2_500
 # Windows that are linearised at a time where a step makes many numbers: with 20 to 50 a cache holds
 # them, and 500 take twice as long. Elsewhere frames of all particles: five times as many take a
 # sixth to a third longer, each.
@@ -55,6 +58,12 @@ def _block(problem: "ShootingProblem") -> int:
         return max(_FRAMES // problem.targets[0].size, 1)
     trajectories, gaps, _ = problem.later_starts.shape
     return max(_TOGETHER // (trajectories * (gaps + 1)), 1)
+
+
+def _evaluated(problem: "ShootingProblem") -> int | None:
+    """Particles to evaluate at a time; as many at least as slopes are taken of."""
+    slopes = problem.gradient_block
+    return slopes and max(_BESIDE // math.prod(problem.targets[0].shape[1:]), slopes)
 
 
 @partial(
@@ -141,7 +150,7 @@ class ShootingProblem:
         return self.later_starts / self.state_scale
 
     @over_cores
-    @in_vectors
+    @in_blocks(_evaluated, on_gpu=False)
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p(recordings | position) (particle,) and the scaled defects."""
         system, start = self.system, self._starts(position) * self.state_scale
