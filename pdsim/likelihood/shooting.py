@@ -40,9 +40,11 @@ from pdsim.trajectories import inputs_of, window_length, windows
 # State variables of all frames of which a gradient keeps what it needs, some three numbers each:
 # beyond it memory takes longer than simulating again.
 _CACHED = 3_000_000
-# State variables of all evaluations of the motion of which a cache holds what a gradient keeps: 250
-# particles of 400 steps of Euler's. Fewer than 40 side by side take longer each.
-_KEPT, _LEAST = 400_000, 40
+# State variables of all evaluations of the motion of which a cache holds what a gradient keeps: 104
+# particles of 400 steps of RK4's. Fewer than 24 side by side take longer each.
+_KEPT, _LEAST = 670_000, 24
+# Particles, and windows of particles, of which a cache holds a step back.
+_MOST, _ACROSS = 250, 1_040
 # Windows of all particles whose states a cache holds: of ten thousand each takes a tenth to a
 # quarter longer.
 _BESIDE = 2_500
@@ -144,7 +146,9 @@ class ShootingProblem:
         if self.system.large_steps:
             return None
         steps = self.targets[0].size * self.simulator.substeps * self.system.evaluations
-        return max(_KEPT // (steps * self.first_start.shape[-1]), _LEAST)
+        kept = _KEPT // (steps * self.first_start.shape[-1])
+        windows = math.prod(self.targets[0].shape[1:])
+        return max(min(kept, _MOST, _ACROSS // windows), _LEAST)
 
     def start_shooting(self) -> jax.Array:
         return self.later_starts / self.state_scale

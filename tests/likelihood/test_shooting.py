@@ -100,13 +100,21 @@ def test_gradients_are_taken_in_blocks_as_all_at_once(problem, truth, window_cou
         jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11), a, b)
 
 
-@pytest.mark.parametrize(("integrator", "block"), [("semi_implicit_euler", 250), ("rk4", 62)])
-def test_as_many_gradients_at_a_time_as_a_cache_holds(trajectories_of, integrator, block):
+@pytest.mark.parametrize(
+    ("integrator", "windows", "block"),
+    [
+        ("semi_implicit_euler", 1, 250),
+        ("rk4", 1, 104),
+        ("semi_implicit_euler", 10, 104),
+        ("rk4", 100, 24),
+    ],
+)
+def test_as_many_gradients_at_a_time_as_a_cache_holds(trajectories_of, integrator, windows, block):
     """400 steps; RK4 evaluates the motion four times in each."""
     states = np.zeros((401, 4))
     data = trajectories_of(SYSTEM, states[None], states[None], 1 / RATE)
     simulator = Simulator(SYSTEM.with_integrator(integrator), SPACE, 1)
-    problem = shooting_problem(simulator, data, NOISE, window_count=1, combination="sum")
+    problem = shooting_problem(simulator, data, NOISE, window_count=windows, combination="sum")
     assert problem.gradient_block == block
 
 
