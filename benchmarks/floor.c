@@ -2,13 +2,17 @@
 
    Equations and names are those of pdsim/systems/double_pendulum.py. Blocks of particles of one
    window go through all steps, so that a state stays in the first cache; within a block the loop
-   over particles is innermost and vectorised. LIBRARY takes sines from the C library's vector
+   over particles is innermost and vectorised. A gradient keeps the state before each step and
+   computes the rest again on its way back; blocks are smaller, so that the second cache holds
+   them. LIBRARY takes sines from the C library's vector
    functions, which need -ffast-math; else they are the polynomials of pdsim/numerics/sincos.py. */
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define BLOCK 128
+#define SLOPES 64
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct { double a, w, va, vw; } State;
@@ -156,4 +160,163 @@ void squared_error(int runge_kutta, size_t particles, size_t windows, size_t fra
             (runge_kutta ? block_rk4 : block_euler)(count, stride, frames, dt, start + at, k + at,
                                                     target + seen, inverse + seen, error + at);
         }
+}
+
+/* Transpose of the accelerations' derivative: pdsim.systems.pendulum_motion._accelerations_adjoint.
+   Adds to the cotangents of the state and of the coefficients. */
+INLINE void pull(State x, Coefficients k, double bar_a, double mu_b, State *bar, Coefficients *slope)
+{
+    double sa, ca, sw, cw;
+    sine_cosine(x.a, &sa, &ca);
+    sine_cosine(x.w, &sw, &cw);
+    double sb = sa * cw + ca * sw, cb = ca * cw - sa * sw;
+    double C = k.Cy * cw - k.Cx * sw, D = k.Cy * sw + k.Cx * cw;
+    double vb = x.va + x.vw, viscous = k.f2 * x.vw;
+    double right_1 = D * vb * vb - (k.G1y * sa + k.G1x * ca) - k.f1 * x.va + viscous;
+    double right_2 = -D * x.va * x.va - (k.G2y * sb + k.G2x * cb) - viscous;
+    double scale = 1 / (k.J1 * k.J2 - C * C);
+    double a = (k.J2 * right_1 - C * right_2) * scale;
+    double b = (k.J1 * right_2 - C * right_1) * scale;
+    double mu_a = bar_a - mu_b;
+    double nu_1 = (k.J2 * mu_a - C * mu_b) * scale, nu_2 = (k.J1 * mu_b - C * mu_a) * scale;
+    double bar_C = -(nu_1 * b + nu_2 * a), bar_D = nu_1 * vb * vb - nu_2 * x.va * x.va;
+    double gravity_2 = nu_2 * (k.G2y * cb - k.G2x * sb), relative = nu_1 - nu_2;
+    double centrifugal = 2 * D * vb * nu_1;
+    bar->a += -nu_1 * (k.G1y * ca - k.G1x * sa) - gravity_2;
+    bar->w += -gravity_2 - bar_C * D + bar_D * C;
+    bar->va += centrifugal - nu_1 * k.f1 - 2 * D * x.va * nu_2;
+    bar->vw += centrifugal + relative * k.f2;
+    slope->J1 -= nu_1 * a;
+    slope->J2 -= nu_2 * b;
+    slope->Cy += bar_C * cw + bar_D * sw;
+    slope->Cx += bar_D * cw - bar_C * sw;
+    slope->G1y -= nu_1 * sa;
+    slope->G1x -= nu_1 * ca;
+    slope->G2y -= nu_2 * sb;
+    slope->G2x -= nu_2 * cb;
+    slope->f1 -= nu_1 * x.va;
+    slope->f2 += relative * x.vw;
+}
+
+INLINE State euler_back(State x, Coefficients k, double dt, State bar, Coefficients *slope)
+{
+    bar.va += dt * bar.a;
+    bar.vw += dt * bar.w;
+    pull(x, k, dt * bar.va, dt * bar.vw, &bar, slope);
+    return bar;
+}
+
+INLINE State rates_back(State x, Coefficients k, State bar, Coefficients *slope)
+{
+    State from = {0, 0, bar.a, bar.w};
+    pull(x, k, bar.va, bar.vw, &from, slope);
+    return from;
+}
+
+INLINE State scaled(State x, double by)
+{
+    return (State){by * x.a, by * x.w, by * x.va, by * x.vw};
+}
+
+INLINE State rk4_back(State x, Coefficients k, double dt, State bar, Coefficients *slope)
+{
+    State x2 = along(x, rates(x, k), 0.5 * dt);
+    State x3 = along(x, rates(x2, k), 0.5 * dt);
+    State x4 = along(x, rates(x3, k), dt);
+    State b4 = rates_back(x4, k, scaled(bar, dt / 6), slope);
+    State b3 = rates_back(x3, k, along(scaled(bar, dt / 3), b4, dt), slope);
+    State b2 = rates_back(x2, k, along(scaled(bar, dt / 3), b3, 0.5 * dt), slope);
+    State b1 = rates_back(x, k, along(scaled(bar, dt / 6), b2, 0.5 * dt), slope);
+    return along(along(along(along(bar, b1, 1), b2, 1), b3, 1), b4, 1);
+}
+
+/* One block of one window, its squared error and the slopes of that. */
+#define SLOPE(name, step, back)                                                                  \
+    static void name(size_t count, size_t stride, size_t frames, double dt,                      \
+                     const double *restrict start, const double *restrict k,                     \
+                     const double *restrict target, const double *restrict inverse,              \
+                     double *restrict kept, double *restrict error,                              \
+                     double *restrict bar_start, double *restrict bar_k)                         \
+    {                                                                                            \
+        double x[4][SLOPES], total[SLOPES], bar[4][SLOPES], slope[10][SLOPES];                   \
+        for (size_t i = 0; i < count; i++) {                                                     \
+            for (int j = 0; j < 4; j++)                                                          \
+                x[j][i] = start[j * stride + i], bar[j][i] = 0;                                  \
+            for (int j = 0; j < 10; j++)                                                         \
+                slope[j][i] = 0;                                                                 \
+            total[i] = 0;                                                                        \
+        }                                                                                        \
+        for (size_t t = 0; t < frames; t++) {                                                    \
+            const double *o = target + 4 * t, *v = inverse + 4 * t;                              \
+            double *at = kept + 4 * SLOPES * t;                                                  \
+            _Pragma("GCC ivdep") for (size_t i = 0; i < count; i++)                              \
+            {                                                                                    \
+                Coefficients c = {k[i],              k[stride + i],     k[2 * stride + i],       \
+                                  k[3 * stride + i], k[4 * stride + i], k[5 * stride + i],       \
+                                  k[6 * stride + i], k[7 * stride + i], k[8 * stride + i],       \
+                                  k[9 * stride + i]};                                            \
+                State s = {x[0][i], x[1][i], x[2][i], x[3][i]};                                  \
+                at[i] = s.a, at[SLOPES + i] = s.w;                                               \
+                at[2 * SLOPES + i] = s.va, at[3 * SLOPES + i] = s.vw;                            \
+                s = step(s, c, dt);                                                              \
+                x[0][i] = s.a, x[1][i] = s.w, x[2][i] = s.va, x[3][i] = s.vw;                    \
+                double e0 = v[0] * (s.a - o[0]), e1 = v[1] * (s.w - o[1]);                       \
+                double e2 = v[2] * (s.va - o[2]), e3 = v[3] * (s.vw - o[3]);                     \
+                total[i] += e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3;                               \
+            }                                                                                    \
+        }                                                                                        \
+        for (size_t t = frames; t-- > 0;) {                                                      \
+            const double *o = target + 4 * t, *v = inverse + 4 * t;                              \
+            const double *at = kept + 4 * SLOPES * t;                                            \
+            _Pragma("GCC ivdep") for (size_t i = 0; i < count; i++)                              \
+            {                                                                                    \
+                Coefficients c = {k[i],              k[stride + i],     k[2 * stride + i],       \
+                                  k[3 * stride + i], k[4 * stride + i], k[5 * stride + i],       \
+                                  k[6 * stride + i], k[7 * stride + i], k[8 * stride + i],       \
+                                  k[9 * stride + i]};                                            \
+                Coefficients g = {slope[0][i], slope[1][i], slope[2][i], slope[3][i],            \
+                                  slope[4][i], slope[5][i], slope[6][i], slope[7][i],            \
+                                  slope[8][i], slope[9][i]};                                     \
+                State end = {x[0][i], x[1][i], x[2][i], x[3][i]};                                \
+                State y = {bar[0][i] + 2 * v[0] * v[0] * (end.a - o[0]),                         \
+                           bar[1][i] + 2 * v[1] * v[1] * (end.w - o[1]),                         \
+                           bar[2][i] + 2 * v[2] * v[2] * (end.va - o[2]),                        \
+                           bar[3][i] + 2 * v[3] * v[3] * (end.vw - o[3])};                       \
+                State s = {at[i], at[SLOPES + i], at[2 * SLOPES + i], at[3 * SLOPES + i]};       \
+                y = back(s, c, dt, y, &g);                                                       \
+                x[0][i] = s.a, x[1][i] = s.w, x[2][i] = s.va, x[3][i] = s.vw;                    \
+                bar[0][i] = y.a, bar[1][i] = y.w, bar[2][i] = y.va, bar[3][i] = y.vw;            \
+                slope[0][i] = g.J1, slope[1][i] = g.J2, slope[2][i] = g.Cy, slope[3][i] = g.Cx;  \
+                slope[4][i] = g.G1y, slope[5][i] = g.G1x, slope[6][i] = g.G2y;                   \
+                slope[7][i] = g.G2x, slope[8][i] = g.f1, slope[9][i] = g.f2;                     \
+            }                                                                                    \
+        }                                                                                        \
+        for (size_t i = 0; i < count; i++) {                                                     \
+            error[i] = total[i];                                                                 \
+            for (int j = 0; j < 4; j++)                                                          \
+                bar_start[j * stride + i] = bar[j][i];                                           \
+            for (int j = 0; j < 10; j++)                                                         \
+                bar_k[j * stride + i] = slope[j][i];                                             \
+        }                                                                                        \
+    }
+
+SLOPE(slope_euler, euler, euler_back)
+SLOPE(slope_rk4, rk4, rk4_back)
+
+/* The same with its slopes, shaped as start and k. */
+void slopes(int runge_kutta, size_t particles, size_t windows, size_t frames, double dt,
+            const double *start, const double *k, const double *target, const double *inverse,
+            double *error, double *bar_start, double *bar_k)
+{
+    size_t stride = windows * particles;
+    double *kept = malloc(4 * SLOPES * frames * sizeof(double));
+    for (size_t w = 0; w < windows; w++)
+        for (size_t first = 0; first < particles; first += SLOPES) {
+            size_t at = w * particles + first, left = particles - first;
+            size_t count = left < SLOPES ? left : SLOPES;
+            (runge_kutta ? slope_rk4 : slope_euler)(
+                count, stride, frames, dt, start + at, k + at, target + 4 * frames * w,
+                inverse + 4 * frames * w, kept, error + at, bar_start + at, bar_k + at);
+        }
+    free(kept);
 }

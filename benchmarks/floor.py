@@ -41,29 +41,31 @@ TARGETS = {"forward / C": 1.5, "gradient / forward": 3.0, "tangents / (M + 1) fo
 
 
 def compiled(folder: Path, sines: str):
-    """Compile the floor and return its function; None without a C compiler."""
+    """Compile the floor and return its functions; None without a C compiler."""
     compiler = shutil.which("gcc")
     if compiler is None:
         return None
     library = folder / f"{sines}.so"
     command = [compiler, *FLAGS, *SINES[sines], str(SOURCE), "-o", str(library), "-lmvec", "-lm"]
     subprocess.run(command, check=True)
-    function = ctypes.CDLL(str(library)).squared_error
+    found = ctypes.CDLL(str(library))
     size, array = ctypes.c_size_t, np.ctypeslib.ndpointer(np.float64, flags="C")
-    function.argtypes = [ctypes.c_int, size, size, size, ctypes.c_double, *[array] * 5]
-    function.restype = None
-    return function
+    for function, arrays in ((found.squared_error, 5), (found.slopes, 7)):
+        function.argtypes = [ctypes.c_int, size, size, size, ctypes.c_double, *[array] * arrays]
+        function.restype = None
+    return found
 
 
 class Floor:
-    """The log likelihood of a problem of one recording by a compiled function."""
+    """The log likelihood of a problem of one recording by compiled functions."""
 
-    def __init__(self, function, integrator, position, problem):
+    def __init__(self, functions, integrator, position, problem):
         import jax
 
         system, space = problem.system, problem.space
-        prepare = jax.vmap(lambda x: system.prepare(space.system_parameters(x)))
-        coefficients = np.stack(prepare(position.parameters)[:10])
+        prepare = jax.vmap(lambda x: system.prepare(space.system_parameters(x))[:10])
+        prepared, self.pullback = jax.vjp(prepare, position.parameters)
+        coefficients = np.stack(prepared)
         start = np.asarray(problem._starts(position) * problem.state_scale)[:, 0]
         shape = (10, start.shape[1], len(start))
         # Particles innermost, and the frames of a window in one piece.
@@ -76,23 +78,36 @@ class Floor:
             ),
             np.empty(shape[1:]),
         ]
+        self.slope_arrays = [np.empty(start.T.shape), np.empty(shape)]
+        self.state_scale = np.asarray(problem.state_scale)
         frames = len(problem.targets[0])
         self.numbers = (int(integrator == RK4), *shape[:0:-1], frames, problem.frame_time)
         self.normalisation = float(problem.log_normalisation[0])
-        self.function = function
+        self.functions = functions
 
     def __call__(self):
-        self.function(*self.numbers, *self.arrays)
+        self.functions.squared_error(*self.numbers, *self.arrays)
+
+    def gradient(self):
+        """Values and slopes, into the arrays."""
+        self.functions.slopes(*self.numbers, *self.arrays, *self.slope_arrays)
 
     def values(self):
         """Log likelihood, (particle,)."""
         self()
         return self.normalisation - 0.5 * self.arrays[-1].sum(axis=0)
 
+    def slopes(self):
+        """Of the log likelihood in parameters and scaled starts, particles in front."""
+        self.gradient()
+        by_start, by_coefficient = (-0.5 * x for x in self.slope_arrays)
+        (by_parameter,) = self.pullback(tuple(by_coefficient.sum(axis=1)))
+        return by_parameter, by_start.T * self.state_scale
 
-def check(name, found, expected):
-    """Stop if two ways to one number differ."""
-    gap = np.max(np.abs(found / expected - 1))
+
+def check(name, found, expected, scale=None):
+    """Stop if two ways to one number differ, by its size or by a scale."""
+    gap = np.max(np.abs(found - expected) / np.abs(expected if scale is None else scale))
     if not gap < TOLERANCE:
         raise SystemExit(f"{name} differs from ours by {gap:.1e} relative: nothing was measured")
 
@@ -234,13 +249,20 @@ def calls_of(case, folder):
         for name, program in programs.items()
     }
     often = dict.fromkeys(ours, EVALUATIONS)
-    expected = np.asarray(jax.jit(lambda p, problem: problem.evaluate(p)[0])(position, problem))
+    expected, slopes, _ = gradient(position, problem)
     for sines in SINES:
-        function = compiled(folder, sines)
-        if function is not None:
-            floor = Floor(function, integrator, position, problem)
+        functions = compiled(folder, sines)
+        if functions is not None:
+            floor = Floor(functions, integrator, position, problem)
             check(f"C with {sines} sines", floor.values(), expected)
-            calls[f"C, {sines}"] = floor
+            in_parameters, in_starts = floor.slopes()
+            for found, ours_found in ((in_parameters, slopes.parameters),
+                                      (in_starts[:, 1:], slopes.shooting[:, 0])):  # fmt: skip
+                if ours_found.size:
+                    largest = np.abs(ours_found).max(axis=-1, keepdims=True)
+                    check(f"a slope in C with {sines} sines", found, ours_found, largest)
+            check(f"C with slopes and {sines} sines", floor.values(), expected)
+            calls[f"C, {sines}"], calls[f"C gradient, {sines}"] = floor, floor.gradient
     if windows == 1 and integrator == EULER:
         calls |= mujoco_runs(particles, position, problem) | mjx_run(particles, position, problem)
     starts = 4 if windows > 1 else 0
@@ -255,7 +277,10 @@ def ratios(times, directions):
         fastest = min(compared, key=lambda name: statistics.median(times[name]))
         found["forward / C"] = times["forward"] / times[fastest]
         found["one call / C"] = times["one call"] / times[fastest]
+        slopes = fastest.replace("C", "C gradient")
         found["gradient / C"] = times["gradient"] / times[fastest]
+        found["gradient / C gradient"] = times["gradient"] / times[slopes]
+        found["C gradient / C"] = times[slopes] / times[fastest]
     found["gradient / forward"] = times["gradient"] / times["forward"]
     found["tangents / (M + 1) forward"] = times["tangents"] / times["forward"] / (directions + 1)
     for name in ("mj_step", "rollout", "MJX"):
