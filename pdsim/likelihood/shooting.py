@@ -41,11 +41,11 @@ from pdsim.trajectories import inputs_of, window_length, windows
 # beyond it memory takes longer than simulating again.
 _CACHED = 3_000_000
 # State variables of all evaluations of the motion of which a cache holds what a gradient keeps: 104
-# particles of 400 steps of RK4's. Fewer than 24 side by side take longer each.
+# particles of 400 steps of RK4's. Fewer than 24 side by side gain nothing.
 _KEPT, _LEAST = 670_000, 24
-# Particles, and windows of particles, of which a cache holds a step back.
+# Of more particles, or windows of particles, slopes take a tenth longer each.
 _MOST, _ACROSS = 250, 1_040
-# Windows of all particles whose states a cache holds: of ten thousand each takes a tenth to a
+# Windows of all particles that are evaluated at a time: of ten thousand each takes a twentieth to a
 # quarter longer.
 _BESIDE = 2_500
 # Windows that are linearised at a time where a step makes many numbers: with 20 to 50 a cache holds

@@ -19,8 +19,8 @@ import jax.numpy as jnp
 _GPU = 64
 # Numbers of a vector of 512 bits. Of half as many or fewer, one by one is as fast.
 _VECTOR = 8
-# What a block takes beside its rows, in rows: 0 to 4 for values and slopes by reverse mode, 2 to 12
-# for slopes in all directions (``benchmarks/README.md``).
+# What a block takes beside its rows, in rows: next to none for values and slopes by reverse mode, 2
+# to 12 for slopes in all directions (blocks of 8 and 16 rows, ``benchmarks/README.md``).
 _START = 4
 
 

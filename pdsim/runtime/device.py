@@ -21,7 +21,7 @@ from pdsim.runtime.pairs import SPLIT
 _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
 # Threads of XLA for each core, at least, where batches of LAPACK's routines may be computed.
 _THREADS = 4
-# XLA splits no loop among threads itself.
+# Without its pass that splits loops among threads.
 _UNSPLIT = f"--xla_disable_hlo_passes={SPLIT}"
 # Loops that touch fewer bytes than this in a pass become one function, by default those of 1 kB;
 # and no loops in tiles, which jaxlib 0.10 makes of what it has to transpose.
@@ -101,8 +101,8 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
       the arithmetic of a step (``benchmarks/README.md``);
     - vectors are as wide as the processor has them, up to 512 bits;
     - XLA splits no loop among threads itself: it kept both of two cores busy with half as much work
-      again, a device for each was no faster than one, and it finds no end of a loop in a function
-      that is computed once (``pdsim.runtime.pairs``);
+      again, a device for each was no faster than one, and a program in which it splits a loop of a
+      function that is computed once cannot be linked (``pdsim.runtime.pairs``);
     - several cores have four threads of XLA each, whatever ``NPROC`` says: since jaxlib 0.10 a
       batch of LAPACK's routines holds a thread until others have done their share, and two batches
       at a time, of one core or of two, stop a pool of two for ever. Without such batches
