@@ -8,6 +8,7 @@ import numpy as np
 from whole import slope
 
 from pdsim.likelihood.problem import Position
+from pdsim.systems.misfit import squared_error
 from pdsim.systems.rollout import rollout
 
 RATE, FRAMES = 500.0, 101
@@ -22,6 +23,21 @@ def simulate(system, parameters, start, inputs=(), frames=FRAMES):
         tuple(jnp.asarray(column)[: frames - 1] for column in np.transpose(inputs)),
     )
     return np.concatenate([np.asarray(start)[None], np.stack(channels, axis=1)])
+
+
+def error_of_one(system, prepared, start, inputs, observed, *, first_time=0.0, **timing):
+    """Squared error and end state of one window of one recording, of vectors (S,)."""
+    inputs, observed = jax.tree.map(lambda x: jnp.asarray(x)[:, None, None], (inputs, observed))
+    total, end = squared_error(
+        system,
+        jax.tree.map(lambda x: jnp.asarray(x)[None], prepared),
+        jnp.asarray(start)[None, None, None],
+        inputs,
+        observed,
+        first_time=jnp.full(1, first_time),
+        **timing,
+    )
+    return total[0, 0, 0], end[0, 0, 0]
 
 
 def at(problem, physical, shooting=None):

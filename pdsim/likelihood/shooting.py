@@ -26,13 +26,8 @@ from pdsim.parameters import ParameterSpace
 from pdsim.runtime.blocks import in_blocks
 from pdsim.runtime.cores import over_cores
 from pdsim.runtime.errors import PdsimError
-from pdsim.systems.rollout import (
-    over_windows,
-    prepare_windows,
-    rollout,
-    squared_error,
-    tangents,
-)
+from pdsim.systems.misfit import squared_error
+from pdsim.systems.rollout import over_windows, rollout, tangents
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import System
 from pdsim.trajectories import inputs_of, window_length, windows
@@ -40,11 +35,13 @@ from pdsim.trajectories import inputs_of, window_length, windows
 # State variables of all frames of which a gradient keeps what it needs, some three numbers each:
 # beyond it memory takes longer than simulating again.
 _CACHED = 3_000_000
-# State variables of all evaluations of the motion of which a cache holds what a gradient keeps: 104
-# particles of 400 steps of RK4's. Fewer than 24 side by side gain nothing.
-_KEPT, _LEAST = 670_000, 24
-# Of more particles, or windows of particles, slopes take a tenth longer each.
-_MOST, _ACROSS = 250, 1_040
+# Numbers that a gradient keeps of a block of particles so that a cache holds them, two for each
+# state variable of an evaluation of the motion and two for each residual: 128 particles of 400
+# steps of semi-implicit Euler, 48 of RK4. Of a sixth more each takes a sixth longer.
+_KEPT, _LEAST, _MOST = 840_000, 24, 128
+# Evaluations of the motion in a frame, of all particles of a window, from which on windows are
+# simulated one after another where slopes may be taken: elsewhere the loop's own time counts more.
+_IN_TURN = 56
 # Windows of all particles that are evaluated at a time: of ten thousand each takes a twentieth to a
 # quarter longer.
 _BESIDE = 2_500
@@ -145,10 +142,8 @@ class ShootingProblem:
     def gradient_block(self) -> int | None:
         if self.system.large_steps:
             return None
-        steps = self.targets[0].size * self.simulator.substeps * self.system.evaluations
-        kept = _KEPT // (steps * self.first_start.shape[-1])
-        windows = math.prod(self.targets[0].shape[1:])
-        return max(min(kept, _MOST, _ACROSS // windows), _LEAST)
+        each = 2 * self.first_start.shape[-1] * self._evaluations + 2 * len(self.targets)
+        return max(min(_KEPT // (self.targets[0].size * each), _MOST), _LEAST)
 
     def start_shooting(self) -> jax.Array:
         return self.later_starts / self.state_scale
@@ -157,31 +152,21 @@ class ShootingProblem:
     @in_blocks(_evaluated, on_gpu=False)
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p(recordings | position) (particle,) and the scaled defects."""
-        system, start = self.system, self._starts(position) * self.state_scale
-        prepared = prepare_windows(
-            system, self.space.system_parameters, position.parameters, start.shape[1:3]
+        system, particles = self.system, len(position.parameters)
+        error, end = squared_error(
+            system,
+            jax.vmap(lambda x: system.prepare(self.space.system_parameters(x)))(
+                position.parameters
+            ),
+            self._starts(position) * self.state_scale,
+            self.inputs,
+            tuple(zip(self.targets, self.inverse_deviations, strict=True)),
+            first_time=self.first_time,
+            active=self.active,
+            segment=self._segment(particles),
+            in_turn=self._in_turn(particles),
+            **self._grid,
         )
-
-        segment = self._segment(len(start))
-
-        def window(prepared, start, inputs, seen, first_time):
-            observed, active = seen
-            error, end = squared_error(
-                system,
-                prepared,
-                system.unpack(start),
-                inputs,
-                observed,
-                first_time=first_time,
-                active=active,
-                segment=segment,
-                **self._grid,
-            )
-            return error, system.pack(end)
-
-        observed = tuple(zip(self.targets, self.inverse_deviations, strict=True))
-        seen = (observed, self.active)
-        error, end = over_windows(window)(prepared, start, self.inputs, seen, self.first_time)
         per_trajectory = self.log_normalisation - 0.5 * error.sum(axis=-1)
         defects = self._defects(position.shooting, end[:, :, :-1] / self.state_scale)
         return combine_trajectories(per_trajectory, self.combination), defects
@@ -254,6 +239,21 @@ class ShootingProblem:
     @property
     def _grid(self) -> dict[str, Any]:
         return {"frame_time": self.frame_time, "substeps": self.simulator.substeps}
+
+    @property
+    def _evaluations(self) -> int:
+        """Of the motion, from one frame to the next."""
+        return self.simulator.substeps * self.system.evaluations
+
+    def _in_turn(self, particles: int) -> bool:
+        """Whether windows are simulated one after another.
+
+        Of more particles than a gradient takes at a time it is an evaluation, which keeps nothing.
+        """
+        block = self.gradient_block
+        if block is None or jax.default_backend() == "gpu" or particles > block:
+            return False
+        return particles >= max(_LEAST, _IN_TURN // self._evaluations)
 
     def _segment(self, particles: int) -> int | None:
         """Frames between the states that a gradient keeps; None where all fit in a cache.

@@ -51,13 +51,14 @@ def parts(pair: jax.Array) -> tuple[jax.Array, jax.Array]:
     return pair.real, pair.imag
 
 
-def in_pairs(tree: Any) -> tuple[list[jax.Array], Callable[[list[jax.Array]], Any]]:
-    """Join the real numbers of a tree, which batches make arrays of, two by two.
+def in_pairs(tree: Any, batch: int) -> tuple[list[jax.Array], Callable[[list[jax.Array]], Any]]:
+    """Join the real numbers of each element of a batch two by two.
 
     A loop that reads the pairs sums slopes in two of them at a time.
 
     Args:
-        tree: of numbers and arrays; arrays of a shape are as fast alone.
+        tree: of arrays with the batch's axes in front; what has more of them is as fast alone.
+        batch: how many axes.
 
     Returns:
         The pairs, and what found no partner, and a function that makes the tree of them.
@@ -65,7 +66,7 @@ def in_pairs(tree: Any) -> tuple[list[jax.Array], Callable[[list[jax.Array]], An
     leaves, structure = jax.tree.flatten(tree)
     alike: dict[Any, list[int]] = {}
     for place, x in enumerate(leaves):
-        real = isinstance(x, jax.Array) and x.ndim == 0 and jnp.issubdtype(x.dtype, jnp.floating)
+        real = x.ndim == batch and jnp.issubdtype(x.dtype, jnp.floating)
         alike.setdefault(x.dtype if real else place, []).append(place)
     pairs = [one[i : i + 2] for one in alike.values() for i in range(0, len(one), 2)]
 

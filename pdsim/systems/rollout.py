@@ -1,7 +1,7 @@
 """Roll-outs of one sample, and their batches over particles, recordings and windows.
 
-``rollout`` and ``squared_error`` simulate one state with one set of parameters; ``over_windows``
-runs either for every particle, recording and shooting window at once.
+``rollout`` simulates one state with one set of parameters; ``over_windows`` runs it for every
+particle, recording and shooting window at once.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from pdsim.runtime.pairs import in_pairs
 from pdsim.systems.system import State, System
 
 # Of systems of so few state variables, steps within a frame that are one pass of the loop: a
@@ -32,7 +31,7 @@ def _frame(system: System, state, input, time, prepared, frame_time: float, subs
     return jax.lax.scan(once, state, jnp.arange(substeps), unroll=min(unroll, substeps))[0]
 
 
-def _advanced(system, state, drive, prepared, frame_time, substeps):
+def advanced(system, state, drive, prepared, frame_time, substeps):
     """Advance by one recorded frame, unless the recording has ended.
 
     Held from its end on, a roll-out cannot fail where nobody looks, nor spoil a gradient there.
@@ -42,11 +41,6 @@ def _advanced(system, state, drive, prepared, frame_time, substeps):
     if active is None:
         return after
     return jax.tree.map(lambda a, b: jnp.where(active, a, b), after, state)
-
-
-def _times(first_time, frames: int, frame_time: float, state: State) -> jax.Array:
-    dtype = jnp.result_type(*jax.tree.leaves(state))
-    return (first_time + frame_time * jnp.arange(frames)).astype(dtype)
 
 
 def rollout(
@@ -76,12 +70,12 @@ def rollout(
     Returns:
         The channels, one (frames,) array each, and the end state.
     """
-
-    times = _times(first_time, frames, frame_time, start)
+    dtype = jnp.result_type(*jax.tree.leaves(start))
+    times = (first_time + frame_time * jnp.arange(frames)).astype(dtype)
     drives = inputs, times, active
 
     def moved(state, drive):
-        return _advanced(system, state, drive, prepared, frame_time, substeps)
+        return advanced(system, state, drive, prepared, frame_time, substeps)
 
     if not system.large_steps:
 
@@ -106,88 +100,6 @@ def rollout(
     return shown, end
 
 
-def squared_error(
-    system: System,
-    prepared: Any,
-    start: State,
-    inputs: tuple[jax.Array, ...],
-    observed: tuple[tuple[jax.Array, jax.Array], ...],
-    *,
-    frame_time: float,
-    substeps: int = 1,
-    first_time: float | jax.Array = 0.0,
-    active: jax.Array | None = None,
-    segment: int | None = None,
-) -> tuple[jax.Array, State]:
-    """Sum of squared residuals against a recording, without storing the roll-out.
-
-    Args:
-        prepared, start, inputs, frame_time, substeps, first_time, active: as in ``rollout``.
-        observed: one pair ``(target, inverse)`` of (frames,) arrays per channel: the observation
-            and one over its standard deviation, which is zero where nothing was observed.
-        segment: frames between two states that a gradient keeps; it simulates those between again.
-            None: it keeps what it needs of every frame.
-
-    Returns:
-        ``(sum, end)``: Σ_t Σ_channel ((x_sim − x_obs)/σ)², and the end state.
-    """
-
-    def error(state, targets):
-        shown = system.observe(state, prepared)
-        misses = ((w * (x - y)) ** 2 for x, (y, w) in zip(shown, targets, strict=True))
-        return sum(misses, start=zero)
-
-    pairs, apart = in_pairs(prepared)
-
-    def advance(carry, frame):
-        (state, total), (drive, targets) = carry, frame
-        prepared = apart(pairs)
-        # As in ``rollout``, seen before it moves.
-        total = total + error(state, targets)
-        return (_advanced(system, state, drive, prepared, frame_time, substeps), total), None
-
-    count = observed[0][0].shape[0]
-    zero = jnp.zeros((), jnp.result_type(*jax.tree.leaves(start)))
-    times = _times(first_time, count, frame_time, start)
-    if system.large_steps:
-        advance = jax.checkpoint(advance, prevent_cse=False)
-    # The start itself is not compared.
-    before = jax.tree.map(lambda x: jnp.concatenate([jnp.zeros_like(x[:1]), x[:-1]]), observed)
-    frames = ((inputs, times, active), before)
-    carry = (start, zero)
-    if segment is not None and segment < count:
-
-        @jax.checkpoint
-        def stretch(carry, frames):
-            return jax.lax.scan(advance, carry, frames)
-
-        whole = count // segment * segment
-        parts = jax.tree.map(lambda x: x[:whole].reshape(-1, segment, *x.shape[1:]), frames)
-        carry, _ = jax.lax.scan(stretch, carry, parts)
-        frames = jax.tree.map(lambda x: x[whole:], frames)
-    (end, total), _ = jax.lax.scan(advance, carry, frames)
-    return total + error(end, jax.tree.map(lambda x: x[-1], observed)), end
-
-
-def prepare_windows(system: System, to_parameters: Callable, coordinates: jax.Array, shape) -> Any:
-    """Prepare each particle once, and give all its recordings and windows a copy.
-
-    Without copies the transpose of every step would sum over the windows.
-
-    Args:
-        to_parameters: unit coordinates (M,) → the system's parameters by name.
-        coordinates: (particle, M).
-        shape: (recording, window).
-
-    Returns:
-        The prepared values with (particle, recording, window) in front.
-    """
-    prepared = jax.vmap(lambda one: system.prepare(to_parameters(one)))(coordinates)
-    return jax.tree.map(
-        lambda x: jnp.broadcast_to(x[:, None, None], (len(x), *shape, *x.shape[1:])), prepared
-    )
-
-
 def over_windows(function: Callable) -> Callable:
     """Batch a function of one window over particles, recordings and windows.
 
@@ -205,13 +117,13 @@ def over_windows(function: Callable) -> Callable:
     windows = jax.vmap(recordings, in_axes=(0, 0, 2, 2, 0))
 
     def batched(prepared, start, inputs, data, first_time):
-        turned = jax.tree.map(_turned, (prepared, start))
-        return jax.tree.map(_turned, windows(*turned, inputs, data, first_time))
+        columns = jax.tree.map(turned, (prepared, start))
+        return jax.tree.map(turned, windows(*columns, inputs, data, first_time))
 
     return batched
 
 
-def _turned(x: jax.Array) -> jax.Array:
+def turned(x: jax.Array) -> jax.Array:
     """Turn (particle, recording, window, …) into (window, recording, particle, …), and back."""
     return jnp.swapaxes(x, 0, 2)
 

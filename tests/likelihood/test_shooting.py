@@ -101,21 +101,53 @@ def test_gradients_are_taken_in_blocks_as_all_at_once(problem, truth, window_cou
 
 
 @pytest.mark.parametrize(
-    ("integrator", "windows", "block"),
+    ("integrator", "frames", "block"),
     [
-        ("semi_implicit_euler", 1, 250),
-        ("rk4", 1, 104),
-        ("semi_implicit_euler", 10, 104),
-        ("rk4", 100, 24),
+        ("semi_implicit_euler", 400, 128),
+        ("semi_implicit_euler", 1_000, 52),
+        ("rk4", 400, 52),
+        ("rk4", 200, 105),
+        ("rk4", 10_000, 24),
     ],
 )
-def test_as_many_gradients_at_a_time_as_a_cache_holds(trajectories_of, integrator, windows, block):
-    """400 steps; RK4 evaluates the motion four times in each."""
+def test_as_many_gradients_at_a_time_as_a_cache_holds(trajectories_of, integrator, frames, block):
+    """RK4 evaluates the motion four times in each step."""
+    states = np.zeros((frames + 1, 4))
+    data = trajectories_of(SYSTEM, states[None], states[None], 1 / RATE)
+    simulator = Simulator(SYSTEM.with_integrator(integrator), SPACE, 1)
+    for windows in (1, 10):
+        problem = shooting_problem(simulator, data, NOISE, window_count=windows, combination="sum")
+        assert problem.gradient_block == block
+
+
+@pytest.mark.parametrize(
+    ("integrator", "particles", "in_turn"),
+    [
+        ("semi_implicit_euler", 48, False),
+        ("semi_implicit_euler", 56, True),
+        ("semi_implicit_euler", 128, True),
+        ("semi_implicit_euler", 129, False),
+        ("rk4", 16, False),
+        ("rk4", 24, True),
+    ],
+)
+def test_windows_of_many_particles_are_simulated_in_turn(
+    trajectories_of, integrator, particles, in_turn, monkeypatch
+):
     states = np.zeros((401, 4))
     data = trajectories_of(SYSTEM, states[None], states[None], 1 / RATE)
     simulator = Simulator(SYSTEM.with_integrator(integrator), SPACE, 1)
-    problem = shooting_problem(simulator, data, NOISE, window_count=windows, combination="sum")
-    assert problem.gradient_block == block
+    problem = shooting_problem(simulator, data, NOISE, window_count=10, combination="sum")
+    position = at(problem, np.tile([0.1, 1e-4], (particles, 1)))
+
+    def steps():
+        program = jax.make_jaxpr(lambda x: type(problem).evaluate.__wrapped__(problem, x))(position)
+        return 400 if "length=400" in str(program).split() else 40
+
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
+    assert steps() == (400 if in_turn else 40)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert steps() == 40
 
 
 def test_single_shooting_is_the_gaussian_density(problem, truth):

@@ -1,5 +1,6 @@
 """Shooting windows of recordings of unequal length, with inputs."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from scipy import stats
 from whole import Whole
 from windows import RATE, at, linearisation_is_reverse_mode, loose, simulate
 
-from pdsim.likelihood.shooting import shooting_problem
+from pdsim.likelihood.shooting import ShootingProblem, shooting_problem
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.simulator import Simulator
@@ -116,6 +117,29 @@ def test_windows_beyond_the_end_of_a_recording_see_nothing(pushed_problem):
     assert float(moved[0]) == float(value[0])
     # They are held where they are, so that sampled windows do not drift away.
     np.testing.assert_allclose(np.asarray(defects[0])[beyond], 0.25, atol=1e-12)
+
+
+@pytest.mark.parametrize("combination", ["sum", "product"])
+def test_in_turn_windows_are_what_they_are_side_by_side(pushed_problem, combination, monkeypatch):
+    """Likelihoods, defects, and slopes of both in parameters and starts."""
+    rng = np.random.default_rng(8)
+    p, _ = pushed_problem(5, combination=combination)
+    position = loose(p, jnp.asarray(rng.uniform(0.2, 0.8, size=(3, 2))), rng)
+    weights = jnp.asarray(rng.normal(size=position.shooting.shape))
+
+    def compared(in_turn):
+        monkeypatch.setattr(ShootingProblem, "_in_turn", lambda *_: in_turn)
+
+        def total(position):
+            value, defects = p._problem.evaluate(position)
+            return value.sum() + (weights * defects**2).sum(), (value, defects)
+
+        return jax.jit(jax.value_and_grad(total, has_aux=True))(position)
+
+    found, expected = jax.tree.leaves(compared(True)), jax.tree.leaves(compared(False))
+    assert len(found) == 1 + 2 + 2
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11 * np.abs(y).max())
 
 
 @pytest.mark.parametrize("windows", [1, 5])

@@ -98,9 +98,9 @@ def test_large_loops_of_pairs_are_compiled(configure):
 @pytest.mark.parametrize("shapes", [[], [()], [(), ()], [(), (3,), (), (3,), (2, 3), ()]])
 def test_what_is_joined_comes_apart_again(shapes):
     rng = np.random.default_rng(0)
-    tree = {str(i): jnp.asarray(rng.normal(size=shape)) for i, shape in enumerate(shapes)}
-    tree["count"] = jnp.array(3)
-    pairs, apart = in_pairs(tree)
+    tree = {str(i): jnp.asarray(rng.normal(size=(5, *shape))) for i, shape in enumerate(shapes)}
+    tree["count"] = jnp.arange(5)
+    pairs, apart = in_pairs(tree, batch=1)
     numbers = shapes.count(())
     assert len(pairs) == 1 + len(shapes) - numbers // 2
     jax.tree.map(np.testing.assert_array_equal, apart(pairs), tree)
@@ -113,7 +113,7 @@ def test_slopes_in_pairs_are_those_in_their_parts():
         return tree["a"] ** 3 * jnp.exp(tree["b"]) * tree["c"]
 
     def by_pairs(tree):
-        pairs, apart = in_pairs(tree)
+        pairs, apart = in_pairs(tree, batch=0)
         return power(apart(pairs))
 
     found, expected = (jax.grad(f)(tree) for f in (by_pairs, power))

@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
+from windows import error_of_one
 
 from pdsim import registry
 from pdsim.systems.integrators import DAMPED, INTEGRATORS
-from pdsim.systems.rollout import rollout, squared_error
+from pdsim.systems.rollout import rollout
 from pdsim.systems.system import POSITIONS, ContinuousSystem, System
 
 # Options to test beside the defaults.
@@ -138,10 +139,10 @@ def roll(system: System, point: Sample, first_time, frames: int):
 def cost(system: System, point: Sample):
     """Squared error of a roll-out that begins at some time of the recording."""
     target = tuple((np.full(FRAMES, TARGET), np.full(FRAMES, PRECISION)) for _ in system.channels)
-    total, _ = squared_error(
+    total, _ = error_of_one(
         system,
         prepare(system, point.factors),
-        system.unpack(point.start),
+        point.start,
         point.inputs,
         target,
         frame_time=FRAME_TIME,

@@ -1,16 +1,20 @@
 """Slopes of the double pendulum: its written adjoint, and gradients of its squared error."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import CROOKED, DRAG, MOTORS, random_states
 from tiers import slow
+from windows import error_of_one
 
 from pdsim.systems import pendulum_motion
 from pdsim.systems.double_pendulum import DoublePendulum, Options
+from pdsim.systems.misfit import squared_error
 from pdsim.systems.pendulum_motion import plain_accelerations
-from pdsim.systems.rollout import rollout, squared_error
+from pdsim.systems.rollout import over_windows, rollout
 
 FREE = DoublePendulum()
 DRIVEN = DoublePendulum(options=Options(motors=True, friction_velocity=0.3))
@@ -69,10 +73,10 @@ def test_roll_out_gradients_are_those_of_finite_differences(substeps, integrator
 
     def cost(scale, start):
         parameters = dict(zip(names, values * scale, strict=True)) | {"gravity": 9.81}
-        total, _ = squared_error(
+        total, _ = error_of_one(
             system,
             system.prepare(parameters),
-            tuple(start),
+            start,
             (),
             target,
             frame_time=1 / 500,
@@ -101,26 +105,50 @@ def test_roll_out_gradients_are_those_of_finite_differences(substeps, integrator
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
 
 
-def test_squared_error_is_that_of_the_roll_out():
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_squared_error_is_that_of_the_roll_out(in_turn):
+    """Of two particles, three recordings and four windows, some with an end before the last."""
     rng = np.random.default_rng(0)
-    starts = jnp.asarray(rng.normal(size=(6, 4)))
-    observed = rng.normal(size=(6, 4, 25))
-    precision = rng.uniform(0, 2, size=(6, 4, 25))
-    k = FREE.prepare(CROOKED)
+    lengths, frames, shape = rng.normal(loc=1.0, scale=0.1, size=2), 25, (3, 4)
+    start = jnp.asarray(rng.normal(size=(2, *shape, 4)))
+    target, precision = rng.normal(size=(4, frames, *shape)), rng.uniform(0, 2, (4, frames, *shape))
+    torques = tuple(jnp.asarray(0.1 * rng.normal(size=(2, frames, *shape))))
+    active = jnp.asarray(np.arange(frames)[:, None, None] < rng.integers(10, 40, size=shape))
+    first_time = jnp.arange(4.0)
     timing = {"frame_time": 1 / 500, "substeps": 2}
 
-    @jax.jit
-    @jax.vmap
-    def both(start, observed, precision):
-        states, _ = rollout(FREE, k, FREE.unpack(start), frames=25, **timing)
-        targets = tuple(zip(observed, precision, strict=True))
-        total, end = squared_error(FREE, k, FREE.unpack(start), (), targets, **timing)
-        return jnp.stack(states), total, FREE.pack(end)
+    def prepare(length):
+        return DRIVEN.prepare(CROOKED | MOTORS | {"length": length * CROOKED["length"]})
 
-    states, total, end = both(starts, observed, precision)
-    expected = ((precision * (states - observed)) ** 2).sum(axis=(1, 2))
-    np.testing.assert_allclose(total, expected, rtol=1e-12)
-    np.testing.assert_allclose(end, states[:, :, -1], rtol=1e-12)
+    def window(length, start, inputs, active, first_time):
+        channels, end = rollout(
+            DRIVEN,
+            prepare(length),
+            DRIVEN.unpack(start),
+            inputs,
+            frames=frames,
+            first_time=first_time,
+            active=active,
+            **timing,
+        )
+        return jnp.stack(channels), DRIVEN.pack(end)
+
+    by_window = jnp.broadcast_to(jnp.asarray(lengths)[:, None, None], (2, *shape))
+    shown, end = jax.jit(over_windows(window))(by_window, start, torques, active, first_time)
+    # (particle, recording, window, channel, frame), as what was observed.
+    misses = np.moveaxis(precision, (0, 1), (-2, -1)) * (
+        shown - np.moveaxis(target, (0, 1), (-2, -1))
+    )
+    found = jax.jit(partial(squared_error, DRIVEN, in_turn=in_turn, **timing))(
+        jax.vmap(prepare)(jnp.asarray(lengths)),
+        start,
+        torques,
+        tuple(zip(jnp.asarray(target), jnp.asarray(precision), strict=True)),
+        first_time=first_time,
+        active=active,
+    )
+    np.testing.assert_allclose(found[0], (misses**2).sum(axis=(-2, -1)), rtol=1e-12)
+    np.testing.assert_allclose(found[1], end, rtol=1e-12)
 
 
 @pytest.mark.parametrize("segment", [slow(1), 4, slow(12), 40])
@@ -134,10 +162,10 @@ def test_a_gradient_that_keeps_few_states_is_the_same(segment):
             k = FREE.prepare(CROOKED)
             k = k._replace(J1=scale * k.J1)
             targets = tuple((target, jnp.ones(25)) for target in observed)
-            total, end = squared_error(
-                FREE, k, FREE.unpack(start), (), targets, frame_time=1 / 500, segment=segment
+            total, end = error_of_one(
+                FREE, k, start, (), targets, frame_time=1 / 500, segment=segment
             )
-            return total + FREE.pack(end).sum()
+            return total + end.sum()
 
         slopes = jax.jit(jax.vmap(jax.value_and_grad(error, argnums=(0, 1))))
         return slopes(jnp.ones(6), starts, observed)

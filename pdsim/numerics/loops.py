@@ -1,0 +1,100 @@
+"""Loops through several sequences, and how much of one reverse mode keeps."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+tree_map = jax.tree.map
+
+
+def carried(advance: Callable, carry: Any, frames: Any, segment: int | None = None) -> Any:
+    """Carry a state through a sequence.
+
+    Args:
+        advance: ``(carry, frame)``; returns the carry after the frame.
+        carry: the first.
+        frames: a tree of arrays with (frame,) in front.
+        segment: frames between two carries that reverse mode keeps; it computes those between
+            again. None: it keeps what it needs of every frame.
+
+    Returns:
+        The carry after all frames.
+    """
+
+    def scanned(carry, frames):
+        return jax.lax.scan(lambda x, frame: (advance(x, frame), None), carry, frames)
+
+    count = len(jax.tree.leaves(frames)[0])
+    if segment is not None and segment < count:
+        whole = count // segment * segment
+        parts = tree_map(lambda x: x[:whole].reshape(-1, segment, *x.shape[1:]), frames)
+        carry, _ = jax.lax.scan(jax.checkpoint(scanned), carry, parts)
+        frames = tree_map(lambda x: x[whole:], frames)
+    return scanned(carry, frames)[0]
+
+
+def carried_in_turn(advance: Callable, starts: Any, frames: Any, segment: int | None = None) -> Any:
+    """Carry one state after another, each through a sequence of its own, in one loop.
+
+    What ``vmap`` of ``carried`` returns. Of a loop within a loop reverse mode would write what it
+    keeps twice: in one array for the sequence, in one for all of them.
+
+    Args:
+        advance, segment: as in ``carried``.
+        starts: a tree of arrays with (turn,) in front.
+        frames: a tree of arrays with (turn, frame) in front.
+
+    Returns:
+        The last carries, (turn,) in front.
+    """
+    turns, count = jax.tree.leaves(frames)[0].shape[:2]
+    flat = tree_map(lambda x: x.reshape(-1, *x.shape[2:]), frames)
+    first = tree_map(lambda x: x[0], starts)
+    if turns == 1:
+        return tree_map(lambda x: x[None], carried(advance, first, flat, segment))
+    turn = jnp.repeat(jnp.arange(turns), count)
+    last = jnp.tile(jnp.arange(count) == count - 1, turns)
+
+    def onward(carry, frame):
+        (state, *sides), (x, bound) = carry, frame
+        return _handed_over(advance(state, x), *sides, *bound)
+
+    # Who comes next: none after the last; and a row for slopes that are no start's.
+    following = tree_map(lambda x: jnp.concatenate([x[1:], jnp.zeros_like(x[:1])]), starts)
+    following = tree_map(lambda x: jnp.concatenate([x, jnp.zeros_like(x[:1])]), following)
+    carry = first, following, tree_map(jnp.zeros_like, starts)
+    bound = turn, jnp.where(last, turn, turns), last
+    return carried(onward, carry, (flat, bound), segment)[2]
+
+
+def _put(rows, row, place):
+    # An index of ``at`` would be compared with how many there are, at every frame.
+    return jax.lax.dynamic_update_index_in_dim(rows, row, place, 0)
+
+
+def _handed_over(state, following, ends, turn, place, last):
+    """Note where a state is, and go on with the next start after the last frame.
+
+    Neither way reads an array that it writes to, which XLA would copy each time: ends are written
+    at every frame and the last remains, slopes of starts to ``place``, which is the turn where a
+    start is taken and a row that nobody reads elsewhere.
+    """
+    del place
+    ends = tree_map(lambda x, y: _put(x, y, turn), ends, state)
+    return tree_map(lambda x, y: jnp.where(last, x[turn], y), following, state), following, ends
+
+
+def _transposed(bound, slopes):
+    turn, place, last = bound
+    of_state, of_following, of_ends = slopes
+    of_following = tree_map(lambda x, y: _put(x, y, place), of_following, of_state)
+    # A frame that is not the last is written over by the one behind it.
+    of_state = tree_map(lambda x, y: jnp.where(last, x[turn], y), of_ends, of_state)
+    return of_state, of_following, of_ends, None, None, None
+
+
+_plain = _handed_over
+_handed_over = jax.custom_vjp(_plain)
+_handed_over.defvjp(lambda *arguments: (_plain(*arguments), arguments[3:]), _transposed)
