@@ -5,7 +5,6 @@ last frame it predicts is the frame at which the next window starts. Where a sho
 no frames left, the windows beyond its end see nothing and have no defects.
 """
 
-import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from pdsim.likelihood import shooting_sizes
 from pdsim.likelihood.noise import state_scale
 from pdsim.likelihood.problem import (
     Linearisation,
@@ -31,38 +31,6 @@ from pdsim.systems.rollout import over_windows, rollout, tangents
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import System
 from pdsim.trajectories import inputs_of, window_length, windows
-
-# State variables of all frames of which a gradient keeps what it needs, some three numbers each:
-# beyond it memory takes longer than simulating again.
-_CACHED = 3_000_000
-# Numbers that a gradient keeps of a block of particles so that a cache holds them, two for each
-# state variable of an evaluation of the motion and two for each residual: 128 particles of 400
-# steps of semi-implicit Euler, 48 of RK4. Of a sixth more each takes a sixth longer.
-_KEPT, _LEAST, _MOST = 840_000, 24, 128
-# Evaluations of the motion in a frame, of all particles of a window, from which on windows are
-# simulated one after another where slopes may be taken: elsewhere the loop's own time counts more.
-_IN_TURN = 56
-# Windows of all particles that are evaluated at a time: of ten thousand each takes a twentieth to a
-# quarter longer.
-_BESIDE = 2_500
-# Windows that are linearised at a time where a step makes many numbers: with 20 to 50 a cache holds
-# them, and 500 take twice as long. Elsewhere frames of all particles: five times as many take a
-# sixth to a third longer, each.
-_TOGETHER, _FRAMES = 50, 8_000
-
-
-def _block(problem: "ShootingProblem") -> int:
-    """Particles to linearise at a time."""
-    if not problem.system.large_steps:
-        return max(_FRAMES // problem.targets[0].size, 1)
-    trajectories, gaps, _ = problem.later_starts.shape
-    return max(_TOGETHER // (trajectories * (gaps + 1)), 1)
-
-
-def _evaluated(problem: "ShootingProblem") -> int | None:
-    """Particles to evaluate at a time; as many at least as slopes are taken of."""
-    slopes = problem.gradient_block
-    return slopes and max(_BESIDE // math.prod(problem.targets[0].shape[1:]), slopes)
 
 
 @partial(
@@ -140,16 +108,13 @@ class ShootingProblem:
 
     @property
     def gradient_block(self) -> int | None:
-        if self.system.large_steps:
-            return None
-        each = 2 * self.first_start.shape[-1] * self._evaluations + 2 * len(self.targets)
-        return max(min(_KEPT // (self.targets[0].size * each), _MOST), _LEAST)
+        return shooting_sizes.gradient_block(self)
 
     def start_shooting(self) -> jax.Array:
         return self.later_starts / self.state_scale
 
     @over_cores
-    @in_blocks(_evaluated, on_gpu=False)
+    @in_blocks(shooting_sizes.evaluated, on_gpu=False)
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p(recordings | position) (particle,) and the scaled defects."""
         system, particles = self.system, len(position.parameters)
@@ -163,8 +128,8 @@ class ShootingProblem:
             tuple(zip(self.targets, self.inverse_deviations, strict=True)),
             first_time=self.first_time,
             active=self.active,
-            segment=self._segment(particles),
-            in_turn=self._in_turn(particles),
+            segment=shooting_sizes.segment(self, particles),
+            in_turn=shooting_sizes.in_turn(self, particles),
             **self._grid,
         )
         per_trajectory = self.log_normalisation - 0.5 * error.sum(axis=-1)
@@ -172,7 +137,7 @@ class ShootingProblem:
         return combine_trajectories(per_trajectory, self.combination), defects
 
     @over_cores
-    @in_blocks(_block)
+    @in_blocks(shooting_sizes.linearised)
     def linearise(self, position: Position) -> Linearisation:
         """Return log p(recordings | position), and residuals and defects with their slopes.
 
@@ -239,31 +204,6 @@ class ShootingProblem:
     @property
     def _grid(self) -> dict[str, Any]:
         return {"frame_time": self.frame_time, "substeps": self.simulator.substeps}
-
-    @property
-    def _evaluations(self) -> int:
-        """Of the motion, from one frame to the next."""
-        return self.simulator.substeps * self.system.evaluations
-
-    def _in_turn(self, particles: int) -> bool:
-        """Whether windows are simulated one after another.
-
-        Of more particles than a gradient takes at a time it is an evaluation, which keeps nothing.
-        """
-        block = self.gradient_block
-        if block is None or jax.default_backend() == "gpu" or particles > block:
-            return False
-        return particles >= max(_LEAST, _IN_TURN // self._evaluations)
-
-    def _segment(self, particles: int) -> int | None:
-        """Frames between the states that a gradient keeps; None where all fit in a cache.
-
-        √frames keeps the fewest numbers.
-        """
-        frames = self.targets[0].size
-        if particles * frames * self.first_start.shape[-1] <= _CACHED:
-            return None
-        return math.isqrt(len(self.targets[0]))
 
     def _starts(self, position: Position) -> jax.Array:
         """Scaled start states of all windows, (particle, trajectory, window, state)."""
