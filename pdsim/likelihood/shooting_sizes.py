@@ -17,16 +17,14 @@ _KEPT = 840_000
 # Particles of which a gradient is taken at a time. Where fewer than the least would be all that a
 # cache holds, it is of the most, and motions between some of the states are simulated twice.
 _LEAST, _MOST = 48, 128
+# Particles that are evaluated at a time: of a thousand each takes a twentieth to a fifth longer.
+_EVALUATED = 256
 # Evaluations of the motion in a frame, of all particles of a window, from which on windows are
-# simulated one after another where slopes may be taken: elsewhere the loop's own time counts more.
-# Of fewer particles than the fewest vectors of the processor's are half empty.
+# simulated one after another: below the loop's own time counts more, or vectors are half empty.
 _IN_TURN, _FEWEST = 56, 24
 # State variables of all frames where there is no such cache, or steps keep nothing else: beyond it
 # memory takes longer than simulating again.
 _CACHED = 3_000_000
-# Windows of all particles that are evaluated at a time: of ten thousand each takes a twentieth to a
-# quarter longer.
-_BESIDE = 2_500
 # Windows that are linearised at a time where a step makes many numbers: with 20 to 50 a cache holds
 # them, and 500 take twice as long. Elsewhere frames of all particles: five times as many take a
 # sixth to a third longer, each.
@@ -41,9 +39,8 @@ def linearised(problem: "ShootingProblem") -> int:
 
 
 def evaluated(problem: "ShootingProblem") -> int | None:
-    """Particles to evaluate at a time, as many at least as slopes are taken of; None: all."""
-    slopes = gradient_block(problem)
-    return slopes and max(_BESIDE // _windows(problem), slopes)
+    """Particles to evaluate at a time; None: all."""
+    return None if problem.system.large_steps else _EVALUATED
 
 
 def gradient_block(problem: "ShootingProblem") -> int | None:
@@ -56,8 +53,9 @@ def gradient_block(problem: "ShootingProblem") -> int | None:
 
 def in_turn(problem: "ShootingProblem", particles: int) -> bool:
     """Whether windows are simulated one after another, and not side by side."""
-    fewest = max(_IN_TURN // _evaluations(problem), _FEWEST)
-    return _slopes_may_be_taken(problem, particles) and particles >= fewest
+    if problem.system.large_steps or jax.default_backend() == "gpu":
+        return False
+    return particles >= max(_IN_TURN // _evaluations(problem), _FEWEST)
 
 
 def segment(problem: "ShootingProblem", particles: int) -> int | None:
@@ -65,13 +63,16 @@ def segment(problem: "ShootingProblem", particles: int) -> int | None:
 
     √frames keeps the fewest numbers, if memory is all that counts.
     """
+    block = gradient_block(problem)
     frames, windows = problem.targets[0].shape[0], _windows(problem)
-    if _slopes_may_be_taken(problem, particles) and particles >= _FEWEST:
-        beside = 1 if in_turn(problem, particles) else windows
-        fitting = _KEPT // (particles * beside * _each(problem))
-        return _part(frames * windows // beside, fitting)
-    states = problem.first_start.shape[-1]
-    return None if particles * frames * windows * states <= _CACHED else math.isqrt(frames)
+    if block is None or jax.default_backend() == "gpu" or particles < _FEWEST:
+        states = problem.first_start.shape[-1]
+        cached = particles * frames * windows * states <= _CACHED
+        return None if cached else math.isqrt(frames)
+    if particles > block:  # an evaluation
+        return None
+    beside = 1 if in_turn(problem, particles) else windows
+    return _part(frames * windows // beside, _KEPT // (particles * beside * _each(problem)))
 
 
 def _part(frames: int, most: int) -> int | None:
@@ -80,12 +81,6 @@ def _part(frames: int, most: int) -> int | None:
         return None
     most = max(most, math.isqrt(frames))
     return next((part for part in range(most, most // 2, -1) if frames % part == 0), most)
-
-
-def _slopes_may_be_taken(problem: "ShootingProblem", particles: int) -> bool:
-    """And of so many at a time: of more it is an evaluation, which keeps nothing."""
-    block = gradient_block(problem)
-    return block is not None and jax.default_backend() != "gpu" and particles <= block
 
 
 def _each(problem: "ShootingProblem") -> int:

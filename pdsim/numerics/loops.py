@@ -1,6 +1,7 @@
 """Loops through several sequences, and how much of one reverse mode keeps."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -35,38 +36,62 @@ def carried(advance: Callable, carry: Any, frames: Any, segment: int | None = No
     return scanned(carry, frames)[0]
 
 
-def carried_in_turn(advance: Callable, starts: Any, frames: Any, segment: int | None = None) -> Any:
-    """Carry one state after another, each through a sequence of its own, in one loop.
+def carried_in_turn(
+    advance: Callable, shared: Any, starts: Any, frames: Any, segment: int | None = None
+) -> Any:
+    """Carry one state after another, each through a sequence of its own.
 
-    What ``vmap`` of ``carried`` returns. Of a loop within a loop reverse mode would write what it
-    keeps twice: in one array for the sequence, in one for all of them.
+    What ``vmap`` of ``carried`` returns, of which a cache need hold what one state makes.
 
     Args:
-        advance, segment: as in ``carried``.
+        advance: ``(shared, carry, frame)``; returns the carry after the frame. Slopes are taken of
+            its arguments alone.
+        shared: a tree of arrays.
         starts: a tree of arrays with (turn,) in front.
         frames: a tree of arrays with (turn, frame) in front.
+        segment: as in ``carried``, of all turns in one sequence.
 
     Returns:
         The last carries, (turn,) in front.
     """
+    if len(jax.tree.leaves(frames)[0]) > 1:
+        return _in_turn(advance, segment, shared, starts, frames)
+    start, own = tree_map(lambda x: x[0], (starts, frames))
+    end = carried(partial(advance, shared), start, own, segment)
+    return tree_map(lambda x: x[None], end)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _in_turn(advance, segment, shared, starts, frames):
+    del segment
+    return jax.lax.map(lambda turn: carried(partial(advance, shared), *turn), (starts, frames))
+
+
+def _in_one_loop(advance, segment, shared, starts, frames):
+    """The same for slopes: reverse mode of a loop within a loop would write all it keeps twice."""
     turns, count = jax.tree.leaves(frames)[0].shape[:2]
     flat = tree_map(lambda x: x.reshape(-1, *x.shape[2:]), frames)
-    first = tree_map(lambda x: x[0], starts)
-    if turns == 1:
-        return tree_map(lambda x: x[None], carried(advance, first, flat, segment))
     turn = jnp.repeat(jnp.arange(turns), count)
     last = jnp.tile(jnp.arange(count) == count - 1, turns)
 
     def onward(carry, frame):
         (state, *sides), (x, bound) = carry, frame
-        return _handed_over(advance(state, x), *sides, *bound)
+        return _handed_over(advance(shared, state, x), *sides, *bound)
 
     # Who comes next: none after the last; and a row for slopes that are no start's.
     following = tree_map(lambda x: jnp.concatenate([x[1:], jnp.zeros_like(x[:1])]), starts)
     following = tree_map(lambda x: jnp.concatenate([x, jnp.zeros_like(x[:1])]), following)
-    carry = first, following, tree_map(jnp.zeros_like, starts)
+    carry = tree_map(lambda x: x[0], starts), following, tree_map(jnp.zeros_like, starts)
     bound = turn, jnp.where(last, turn, turns), last
     return carried(onward, carry, (flat, bound), segment)[2]
+
+
+_in_turn.defvjp(
+    lambda advance, segment, *arguments: jax.vjp(
+        partial(_in_one_loop, advance, segment), *arguments
+    ),
+    lambda _advance, _segment, pullback, slopes: pullback(slopes),
+)
 
 
 def _put(rows, row, place):

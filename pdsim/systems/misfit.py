@@ -76,7 +76,7 @@ def squared_error(
     prepared = jax.tree.map(lambda x: jnp.broadcast_to(x, (rows, *x.shape)), prepared)
     pairs, apart = in_pairs(prepared, batch=2)
 
-    def advance(column, frame):
+    def advance(pairs, column, frame):
         (state, total), (drive, targets) = column, frame
         prepared = apart(pairs)
         # Seen before it moves: what a step and the observation both need is computed once.
@@ -95,7 +95,7 @@ def squared_error(
     )
     columns = in_columns(start)
     starts = _by_element(system.unpack)(columns), jnp.zeros(columns.shape[:3], start.dtype)
-    ends, total = carried_in_turn(advance, starts, (drive, before), segment)
+    ends, total = carried_in_turn(advance, pairs, starts, (drive, before), segment)
     last = jax.tree.map(lambda x: x[:, -1], targets)
     total = total + jax.vmap(errors, (None, 0, 0))(apart(pairs), ends, last)
     return in_windows(total), in_windows(_by_element(system.pack)(ends))

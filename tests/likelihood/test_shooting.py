@@ -15,6 +15,7 @@ from pdsim.inference.gradients import value_and_gradient
 from pdsim.inference.profile import lagrangian, profile
 from pdsim.likelihood.problem import Position, combine_trajectories
 from pdsim.likelihood.shooting import shooting_problem
+from pdsim.likelihood.shooting_sizes import in_turn, segment
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.systems.double_pendulum import DoublePendulum, Options
 from pdsim.systems.simulator import Simulator
@@ -67,7 +68,7 @@ def test_particles_in_blocks_are_linearised_as_all_at_once(
     p = problem(truth, window_count)
     position = at(p, physical)
     whole = p.linearise(position)
-    monkeypatch.setattr("pdsim.likelihood.shooting._FRAMES", 3 * p.targets[0].size)
+    monkeypatch.setattr("pdsim.likelihood.shooting_sizes._FRAMES", 3 * p.targets[0].size)
     monkeypatch.setattr("pdsim.runtime.blocks._GPU", 1)
     program = jax.jit(lambda position: p._problem.linearise(position))
     # A loop over the blocks, which there is none of elsewhere.
@@ -76,8 +77,11 @@ def test_particles_in_blocks_are_linearised_as_all_at_once(
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("window_count", [1, 4])
-def test_gradients_are_taken_in_blocks_as_all_at_once(problem, truth, window_count, monkeypatch):
+@pytest.mark.parametrize(("window_count", "turns"), [(1, False), (4, False), (4, True)])
+def test_gradients_are_taken_in_blocks_as_all_at_once(
+    problem, truth, window_count, turns, monkeypatch
+):
+    """In turn also with few states kept, of a recording and of the next in one part."""
     p = problem(truth, window_count)
     position = at(p, [[0.08, 1e-5], [0.1, 1e-4], [0.12, 1e-3], [0.13, 1e-3], [0.11, 1e-4]])
     position = loose(p, position.parameters, np.random.default_rng(0))
@@ -87,8 +91,9 @@ def test_gradients_are_taken_in_blocks_as_all_at_once(problem, truth, window_cou
         return log_likelihood - (defects**2).sum(axis=(1, 2, 3)), defects
 
     expected = slope(lambda q: function(p._problem, q)[0].sum(), position)
-    monkeypatch.setattr("pdsim.likelihood.shooting._KEPT", 0)
-    monkeypatch.setattr("pdsim.likelihood.shooting._LEAST", 2)
+    sizes = {"KEPT": 0, "MOST": 2} | ({"IN_TURN": 1, "FEWEST": 1} if turns else {})
+    for name, value in sizes.items():
+        monkeypatch.setattr(f"pdsim.likelihood.shooting_sizes._{name}", value)
     monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
     program = jax.jit(partial(value_and_gradient, function))
     # A loop over three blocks of two.
@@ -100,54 +105,55 @@ def test_gradients_are_taken_in_blocks_as_all_at_once(problem, truth, window_cou
         jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11), a, b)
 
 
+@pytest.fixture
+def resting(trajectories_of):
+    """Build a problem of a pendulum at rest."""
+
+    def build(integrator, frames, windows):
+        states = np.zeros((1, frames + 1, 4))
+        data = trajectories_of(SYSTEM, states, states, 1 / RATE)
+        simulator = Simulator(SYSTEM.with_integrator(integrator), SPACE, 1)
+        return shooting_problem(simulator, data, NOISE, window_count=windows, combination="sum")
+
+    return build
+
+
 @pytest.mark.parametrize(
-    ("integrator", "frames", "block"),
+    ("integrator", "frames", "block", "kept"),
     [
-        ("semi_implicit_euler", 400, 128),
-        ("semi_implicit_euler", 1_000, 52),
-        ("rk4", 400, 52),
-        ("rk4", 200, 105),
-        ("rk4", 10_000, 24),
+        ("semi_implicit_euler", 400, 128, None),
+        ("semi_implicit_euler", 1_000, 52, None),
+        ("semi_implicit_euler", 2_000, 128, 400),
+        ("rk4", 100, 128, None),
+        ("rk4", 400, 52, None),
+        ("rk4", 997, 128, 164),
     ],
 )
-def test_as_many_gradients_at_a_time_as_a_cache_holds(trajectories_of, integrator, frames, block):
-    """RK4 evaluates the motion four times in each step."""
-    states = np.zeros((frames + 1, 4))
-    data = trajectories_of(SYSTEM, states[None], states[None], 1 / RATE)
-    simulator = Simulator(SYSTEM.with_integrator(integrator), SPACE, 1)
+def test_gradients_keep_as_much_as_a_cache_holds(resting, integrator, frames, block, kept):
+    """Of so many particles at a time, or of parts: of equal length, if the frames are no prime.
+
+    RK4 evaluates the motion four times in each step.
+    """
     for windows in (1, 10):
-        problem = shooting_problem(simulator, data, NOISE, window_count=windows, combination="sum")
-        assert problem.gradient_block == block
+        problem = resting(integrator, frames if windows == 1 else frames // 10 * 10, windows)
+        if windows == 1 or frames % 10 == 0:
+            assert problem.gradient_block == block
+            assert segment(problem, block) == kept
 
 
 @pytest.mark.parametrize(
-    ("integrator", "particles", "in_turn"),
-    [
-        ("semi_implicit_euler", 48, False),
-        ("semi_implicit_euler", 56, True),
-        ("semi_implicit_euler", 128, True),
-        ("semi_implicit_euler", 129, False),
-        ("rk4", 16, False),
-        ("rk4", 24, True),
-    ],
+    ("integrator", "particles", "turns"),
+    [("semi_implicit_euler", 55, False), ("semi_implicit_euler", 56, True), ("rk4", 24, True)],
 )
 def test_windows_of_many_particles_are_simulated_in_turn(
-    trajectories_of, integrator, particles, in_turn, monkeypatch
+    resting, integrator, particles, turns, monkeypatch
 ):
-    states = np.zeros((401, 4))
-    data = trajectories_of(SYSTEM, states[None], states[None], 1 / RATE)
-    simulator = Simulator(SYSTEM.with_integrator(integrator), SPACE, 1)
-    problem = shooting_problem(simulator, data, NOISE, window_count=10, combination="sum")
-    position = at(problem, np.tile([0.1, 1e-4], (particles, 1)))
-
-    def steps():
-        program = jax.make_jaxpr(lambda x: type(problem).evaluate.__wrapped__(problem, x))(position)
-        return 400 if "length=400" in str(program).split() else 40
-
+    """On a GPU they are all side by side."""
+    problem = resting(integrator, 400, 10)
     monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
-    assert steps() == (400 if in_turn else 40)
+    assert in_turn(problem, particles) == turns
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert steps() == 40
+    assert not in_turn(problem, particles)
 
 
 def test_single_shooting_is_the_gaussian_density(problem, truth):

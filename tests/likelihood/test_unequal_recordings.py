@@ -8,7 +8,8 @@ from scipy import stats
 from whole import Whole
 from windows import RATE, at, linearisation_is_reverse_mode, loose, simulate
 
-from pdsim.likelihood.shooting import ShootingProblem, shooting_problem
+from pdsim.likelihood import shooting_sizes
+from pdsim.likelihood.shooting import shooting_problem
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.simulator import Simulator
@@ -128,7 +129,7 @@ def test_in_turn_windows_are_what_they_are_side_by_side(pushed_problem, combinat
     weights = jnp.asarray(rng.normal(size=position.shooting.shape))
 
     def compared(in_turn):
-        monkeypatch.setattr(ShootingProblem, "_in_turn", lambda *_: in_turn)
+        monkeypatch.setattr(shooting_sizes, "in_turn", lambda *_: in_turn)
 
         def total(position):
             value, defects = p._problem.evaluate(position)
