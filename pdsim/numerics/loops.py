@@ -7,8 +7,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-tree_map = jax.tree.map
-
 
 def carried(advance: Callable, carry: Any, frames: Any, segment: int | None = None) -> Any:
     """Carry a state through a sequence.
@@ -30,9 +28,9 @@ def carried(advance: Callable, carry: Any, frames: Any, segment: int | None = No
     count = len(jax.tree.leaves(frames)[0])
     if segment is not None and segment < count:
         whole = count // segment * segment
-        parts = tree_map(lambda x: x[:whole].reshape(-1, segment, *x.shape[1:]), frames)
+        parts = jax.tree.map(lambda x: x[:whole].reshape(-1, segment, *x.shape[1:]), frames)
         carry, _ = jax.lax.scan(jax.checkpoint(scanned), carry, parts)
-        frames = tree_map(lambda x: x[whole:], frames)
+        frames = jax.tree.map(lambda x: x[whole:], frames)
     return scanned(carry, frames)[0]
 
 
@@ -56,9 +54,9 @@ def carried_in_turn(
     """
     if len(jax.tree.leaves(frames)[0]) > 1:
         return _in_turn(advance, segment, shared, starts, frames)
-    start, own = tree_map(lambda x: x[0], (starts, frames))
+    start, own = jax.tree.map(lambda x: x[0], (starts, frames))
     end = carried(partial(advance, shared), start, own, segment)
-    return tree_map(lambda x: x[None], end)
+    return jax.tree.map(lambda x: x[None], end)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1))
@@ -70,7 +68,7 @@ def _in_turn(advance, segment, shared, starts, frames):
 def _in_one_loop(advance, segment, shared, starts, frames):
     """The same for slopes: reverse mode of a loop within a loop would write all it keeps twice."""
     turns, count = jax.tree.leaves(frames)[0].shape[:2]
-    flat = tree_map(lambda x: x.reshape(-1, *x.shape[2:]), frames)
+    flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), frames)
     turn = jnp.repeat(jnp.arange(turns), count)
     last = jnp.tile(jnp.arange(count) == count - 1, turns)
 
@@ -78,10 +76,13 @@ def _in_one_loop(advance, segment, shared, starts, frames):
         (state, *sides), (x, bound) = carry, frame
         return _handed_over(advance(shared, state, x), *sides, *bound)
 
+    def moved_up(x):
+        nothing = jnp.zeros_like(x[:1])
+        return jnp.concatenate([x[1:], nothing, nothing])
+
     # Who comes next: none after the last; and a row for slopes that are no start's.
-    following = tree_map(lambda x: jnp.concatenate([x[1:], jnp.zeros_like(x[:1])]), starts)
-    following = tree_map(lambda x: jnp.concatenate([x, jnp.zeros_like(x[:1])]), following)
-    carry = tree_map(lambda x: x[0], starts), following, tree_map(jnp.zeros_like, starts)
+    following, ends = jax.tree.map(moved_up, starts), jax.tree.map(jnp.zeros_like, starts)
+    carry = jax.tree.map(lambda x: x[0], starts), following, ends
     bound = turn, jnp.where(last, turn, turns), last
     return carried(onward, carry, (flat, bound), segment)[2]
 
@@ -99,6 +100,7 @@ def _put(rows, row, place):
     return jax.lax.dynamic_update_index_in_dim(rows, row, place, 0)
 
 
+@jax.custom_vjp
 def _handed_over(state, following, ends, turn, place, last):
     """Note where a state is, and go on with the next start after the last frame.
 
@@ -107,19 +109,17 @@ def _handed_over(state, following, ends, turn, place, last):
     start is taken and a row that nobody reads elsewhere.
     """
     del place
-    ends = tree_map(lambda x, y: _put(x, y, turn), ends, state)
-    return tree_map(lambda x, y: jnp.where(last, x[turn], y), following, state), following, ends
+    ends = jax.tree.map(lambda x, y: _put(x, y, turn), ends, state)
+    return jax.tree.map(lambda x, y: jnp.where(last, x[turn], y), following, state), following, ends
 
 
 def _transposed(bound, slopes):
     turn, place, last = bound
     of_state, of_following, of_ends = slopes
-    of_following = tree_map(lambda x, y: _put(x, y, place), of_following, of_state)
+    of_following = jax.tree.map(lambda x, y: _put(x, y, place), of_following, of_state)
     # A frame that is not the last is written over by the one behind it.
-    of_state = tree_map(lambda x, y: jnp.where(last, x[turn], y), of_ends, of_state)
+    of_state = jax.tree.map(lambda x, y: jnp.where(last, x[turn], y), of_ends, of_state)
     return of_state, of_following, of_ends, None, None, None
 
 
-_plain = _handed_over
-_handed_over = jax.custom_vjp(_plain)
-_handed_over.defvjp(lambda *arguments: (_plain(*arguments), arguments[3:]), _transposed)
+_handed_over.defvjp(lambda *arguments: (_handed_over(*arguments), arguments[3:]), _transposed)
