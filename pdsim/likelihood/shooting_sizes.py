@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pdsim.likelihood.shooting import ShootingProblem
 
 # Numbers that a gradient keeps so that a cache holds them: of 128 particles of 400 steps of
-# semi-implicit Euler, of 48 of RK4. Of a sixth more each takes a sixth longer.
+# semi-implicit Euler, of 48 of RK4. Of a sixth more each takes a sixth to a quarter longer.
 _KEPT = 840_000
 # Particles of which a gradient is taken at a time. Where fewer than the least would be all that a
 # cache holds, it is of the most, and motions between some of the states are simulated twice.
@@ -25,16 +25,16 @@ _IN_TURN, _FEWEST = 56, 24
 # State variables of all frames where there is no such cache, or steps keep nothing else: beyond it
 # memory takes longer than simulating again.
 _CACHED = 3_000_000
-# Windows that are linearised at a time where a step makes many numbers: with 20 to 50 a cache holds
-# them, and 500 take twice as long. Elsewhere frames of all particles: five times as many take a
-# sixth to a third longer, each.
-_TOGETHER, _FRAMES = 50, 8_000
+# Particles that are linearised at a time, a vector of the processor's: of twice as many each takes
+# up to a third longer. Where a step makes many numbers, windows of all particles: a cache holds 20
+# to 50, and 500 take twice as long.
+_LINEARISED, _TOGETHER = 8, 50
 
 
 def linearised(problem: "ShootingProblem") -> int:
     """Particles to linearise at a time."""
     if not problem.system.large_steps:
-        return max(_FRAMES // problem.targets[0].size, 1)
+        return _LINEARISED
     return max(_TOGETHER // _windows(problem), 1)
 
 

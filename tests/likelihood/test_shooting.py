@@ -68,7 +68,7 @@ def test_particles_in_blocks_are_linearised_as_all_at_once(
     p = problem(truth, window_count)
     position = at(p, physical)
     whole = p.linearise(position)
-    monkeypatch.setattr("pdsim.likelihood.shooting_sizes._FRAMES", 3 * p.targets[0].size)
+    monkeypatch.setattr("pdsim.likelihood.shooting_sizes._LINEARISED", 3)
     monkeypatch.setattr("pdsim.runtime.blocks._GPU", 1)
     program = jax.jit(lambda position: p._problem.linearise(position))
     # A loop over the blocks, which there is none of elsewhere.
