@@ -11,8 +11,9 @@ import jax
 if TYPE_CHECKING:
     from pdsim.likelihood.shooting import ShootingProblem
 
-# Numbers that a gradient keeps so that a cache holds them: of 128 particles of 400 steps of
-# semi-implicit Euler, of 48 of RK4. Of a sixth more each takes a sixth to a quarter longer.
+# Numbers that a gradient keeps, as ``_each`` counts them, so that a cache holds them: of 128
+# particles of 400 steps of semi-implicit Euler, of 48 of RK4. Of a sixth more each takes a sixth to
+# a quarter longer.
 _KEPT = 840_000
 # Particles of which a gradient is taken at a time. Where fewer than the least would be all that a
 # cache holds, it is of the most, and motions between some of the states are simulated twice.
@@ -86,7 +87,8 @@ def _part(frames: int, most: int) -> int | None:
 def _each(problem: "ShootingProblem") -> int:
     """Numbers that a gradient keeps of a frame of one particle.
 
-    Two for each state variable of an evaluation of the motion and two for each residual.
+    Two for each state variable of an evaluation of the motion and two for each residual, of which
+    it keeps one: so counted the limits of both integrators agree.
     """
     return 2 * problem.first_start.shape[-1] * _evaluations(problem) + 2 * len(problem.targets)
 
