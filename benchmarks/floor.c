@@ -119,6 +119,14 @@ INLINE State rk4(State x, Coefficients k, double dt)
     return along(x, mean, dt / 6);
 }
 
+/* Squared residuals of a frame. */
+INLINE double missed(State s, const double *target, const double *inverse)
+{
+    double e0 = inverse[0] * (s.a - target[0]), e1 = inverse[1] * (s.w - target[1]);
+    double e2 = inverse[2] * (s.va - target[2]), e3 = inverse[3] * (s.vw - target[3]);
+    return e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3;
+}
+
 /* Of particle i, in place: through a function, forward took a tenth longer. */
 #define COLUMN                                                                                   \
     {k[i],              k[stride + i],     k[2 * stride + i], k[3 * stride + i],                 \
@@ -145,9 +153,7 @@ INLINE State rk4(State x, Coefficients k, double dt)
                 State s = {x[0][i], x[1][i], x[2][i], x[3][i]};                                  \
                 s = step(s, c, dt);                                                              \
                 x[0][i] = s.a, x[1][i] = s.w, x[2][i] = s.va, x[3][i] = s.vw;                    \
-                double e0 = inverse[0] * (s.a - target[0]), e1 = inverse[1] * (s.w - target[1]); \
-                double e2 = inverse[2] * (s.va - target[2]), e3 = inverse[3] * (s.vw - target[3]); \
-                total[i] += e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3;                               \
+                total[i] += missed(s, target, inverse);                                          \
             }                                                                                    \
         }                                                                                        \
         for (size_t i = 0; i < count; i++)                                                       \
@@ -263,9 +269,7 @@ INLINE State rk4_back(State x, Coefficients k, double dt, State bar, Coefficient
                 at[2 * SLOPES + i] = s.va, at[3 * SLOPES + i] = s.vw;                            \
                 s = step(s, c, dt);                                                              \
                 x[0][i] = s.a, x[1][i] = s.w, x[2][i] = s.va, x[3][i] = s.vw;                    \
-                double e0 = v[0] * (s.a - o[0]), e1 = v[1] * (s.w - o[1]);                       \
-                double e2 = v[2] * (s.va - o[2]), e3 = v[3] * (s.vw - o[3]);                     \
-                total[i] += e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3;                               \
+                total[i] += missed(s, o, v);                                                     \
             }                                                                                    \
         }                                                                                        \
         for (size_t t = frames; t-- > 0;) {                                                      \

@@ -27,16 +27,19 @@ _IN_TURN, _FEWEST = 56, 24
 # memory takes longer than simulating again.
 _CACHED = 3_000_000
 # Particles that are linearised at a time, a vector of the processor's: of twice as many each takes
-# up to a third longer. Where a step makes many numbers, windows of all particles: a cache holds 20
-# to 50, and 500 take twice as long.
-_LINEARISED, _TOGETHER = 8, 50
+# up to a third longer. On a GPU, which takes many such blocks at a time, memory bounds the frames of
+# a block's particles. Where a step makes many numbers, windows of all particles: a cache holds 20 to
+# 50, and 500 take twice as long.
+_LINEARISED, _FRAMES, _TOGETHER = 8, 8_000, 50
 
 
 def linearised(problem: "ShootingProblem") -> int:
     """Particles to linearise at a time."""
-    if not problem.system.large_steps:
-        return _LINEARISED
-    return max(_TOGETHER // _windows(problem), 1)
+    if problem.system.large_steps:
+        return max(_TOGETHER // _windows(problem), 1)
+    if jax.default_backend() == "gpu":
+        return max(_FRAMES // problem.targets[0].size, 1)
+    return _LINEARISED
 
 
 def evaluated(problem: "ShootingProblem") -> int | None:

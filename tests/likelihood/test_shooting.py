@@ -15,7 +15,7 @@ from pdsim.inference.gradients import value_and_gradient
 from pdsim.inference.profile import lagrangian, profile
 from pdsim.likelihood.problem import Position, combine_trajectories
 from pdsim.likelihood.shooting import shooting_problem
-from pdsim.likelihood.shooting_sizes import in_turn, segment
+from pdsim.likelihood.shooting_sizes import in_turn, linearised, segment
 from pdsim.parameters import Parameter, ParameterSpace
 from pdsim.systems.double_pendulum import DoublePendulum, Options
 from pdsim.systems.simulator import Simulator
@@ -68,7 +68,8 @@ def test_particles_in_blocks_are_linearised_as_all_at_once(
     p = problem(truth, window_count)
     position = at(p, physical)
     whole = p.linearise(position)
-    monkeypatch.setattr("pdsim.likelihood.shooting_sizes._LINEARISED", 3)
+    for name, value in {"LINEARISED": 3, "FRAMES": 3 * p.targets[0].size}.items():
+        monkeypatch.setattr(f"pdsim.likelihood.shooting_sizes._{name}", value)
     monkeypatch.setattr("pdsim.runtime.blocks._GPU", 1)
     program = jax.jit(lambda position: p._problem.linearise(position))
     # A loop over the blocks, which there is none of elsewhere.
@@ -139,6 +140,18 @@ def test_gradients_keep_as_much_as_a_cache_holds(resting, integrator, frames, bl
         if windows == 1 or frames % 10 == 0:
             assert problem.gradient_block == block
             assert segment(problem, block) == kept
+
+
+@pytest.mark.parametrize(("frames", "particles"), [(400, 20), (10_000, 1)])
+def test_a_gpu_linearises_as_many_particles_as_its_memory_bounds(
+    resting, frames, particles, monkeypatch
+):
+    """Blocks there are a multiple of these; on a CPU they are a vector, whatever the frames."""
+    problem = resting("semi_implicit_euler", frames, 1)
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
+    assert linearised(problem) == 8
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert linearised(problem) == particles
 
 
 @pytest.mark.parametrize(
