@@ -26,20 +26,20 @@ _IN_TURN, _FEWEST = 56, 24
 # State variables of all frames where there is no such cache, or steps keep nothing else: beyond it
 # memory takes longer than simulating again.
 _CACHED = 3_000_000
-# Particles that are linearised at a time, a vector of the processor's: of twice as many each takes
-# up to a third longer. On a GPU, which takes many such blocks at a time, memory bounds the frames of
-# a block's particles. Where a step makes many numbers, windows of all particles: a cache holds 20 to
-# 50, and 500 take twice as long.
-_LINEARISED, _FRAMES, _TOGETHER = 8, 8_000, 50
+# Frames of all particles that are linearised at a time, of a vector of particles at most on a CPU,
+# where of twice as many each takes up to a third longer.
+_FRAMES, _LINEARISED = 8_000, 8
+# Where a step makes many numbers, windows of all particles: a cache holds 20 to 50, and 500 take
+# twice as long.
+_TOGETHER = 50
 
 
 def linearised(problem: "ShootingProblem") -> int:
     """Particles to linearise at a time."""
     if problem.system.large_steps:
         return max(_TOGETHER // _windows(problem), 1)
-    if jax.default_backend() == "gpu":
-        return max(_FRAMES // problem.targets[0].size, 1)
-    return _LINEARISED
+    particles = max(_FRAMES // problem.targets[0].size, 1)
+    return particles if jax.default_backend() == "gpu" else min(particles, _LINEARISED)
 
 
 def evaluated(problem: "ShootingProblem") -> int | None:

@@ -142,16 +142,13 @@ def test_gradients_keep_as_much_as_a_cache_holds(resting, integrator, frames, bl
             assert segment(problem, block) == kept
 
 
-@pytest.mark.parametrize(("frames", "particles"), [(400, 20), (10_000, 1)])
-def test_a_gpu_linearises_as_many_particles_as_its_memory_bounds(
-    resting, frames, particles, monkeypatch
-):
-    """Blocks there are a multiple of these; on a CPU they are a vector, whatever the frames."""
+@pytest.mark.parametrize(("frames", "cpu", "gpu"), [(400, 8, 20), (2_000, 4, 4), (10_000, 1, 1)])
+def test_as_many_particles_are_linearised_as_frames_allow(resting, frames, cpu, gpu, monkeypatch):
+    """On a CPU a vector at most; blocks of a GPU are a multiple of these."""
     problem = resting("semi_implicit_euler", frames, 1)
-    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
-    assert linearised(problem) == 8
-    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert linearised(problem) == particles
+    for backend, particles in (("cpu", cpu), ("gpu", gpu)):
+        monkeypatch.setattr(jax, "default_backend", lambda backend=backend: backend)
+        assert linearised(problem) == particles
 
 
 @pytest.mark.parametrize(
