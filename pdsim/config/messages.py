@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from pdsim.config.walk import follow
 from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import check_regular
 
 
 def close_name(name: str, known) -> str:
@@ -74,6 +75,10 @@ def explain(error: ValidationError, source: str | Path, model: type[BaseModel]) 
 _MOST_NODES = 100_000
 
 
+# Size of a file above which it is no config [bytes].
+_LARGEST = 16 * 2**20
+
+
 # Brackets within brackets; no config has more than a few.
 _DEEPEST = 100
 
@@ -123,7 +128,13 @@ def _check_nodes(root: yaml.Node, path: str | Path) -> None:
 
 def read_yaml(path: str | Path) -> Any:
     """Read a YAML file, or say where it is broken."""
+    check_regular(path, "a YAML file")
     try:
+        if Path(path).stat().st_size > _LARGEST:
+            raise PdsimError(
+                f"{path}: has {Path(path).stat().st_size / 2**20:,.0f} MB, and no config has more "
+                f"than {_LARGEST // 2**20}; name the YAML file"
+            )
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise PdsimError(f"{path}: cannot be read: {error.strerror}") from error

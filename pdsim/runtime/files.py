@@ -6,6 +6,7 @@ import glob
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -40,6 +41,39 @@ def find_file(path: str | Path, folder: str | Path) -> Path:
     folders = [folder, os.environ.get(FOLDER_VARIABLE) or "", DEFAULT_FOLDER]
     candidates = [Path(place) / Path(path).expanduser() for place in folders if str(place)]
     return next((c for c in candidates if c.exists()), candidates[0])
+
+
+# What a path can name beside a regular file: test of its mode → what it is called.
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def check_regular(path: str | Path, wanted: str) -> None:
+    """Refuse a path that names something other than a regular file, before it is opened.
+
+    A read of a pipe blocks until somebody writes, and a device such as ``/dev/zero`` never ends.
+    A path where nothing is passes: whoever opens it says what was expected there.
+
+    Args:
+        wanted: the file that the caller needs, as ``a table`` or ``a posterior.nc``.
+
+    Raises:
+        PdsimError: names the path, what it is and what is wanted.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except (OSError, ValueError) as error:
+        raise PdsimError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from None
+    for is_kind, kind in _KINDS:
+        if is_kind(mode):
+            raise PdsimError(f"{path}: is {kind}, not a regular file; name {wanted}")
 
 
 def check_output(path: str | Path) -> None:
@@ -156,6 +190,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 def read_text(path: str | Path) -> str:
     """Read a text file, or say which is missing."""
+    check_regular(path, "a text file")
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -169,8 +204,7 @@ def write_dataset(path: str | Path, data: xr.Dataset | xr.DataTree) -> None:
 
 def read_dataset(path: str | Path, group: str | None = None) -> xr.Dataset:
     """Read one group of a NetCDF file into memory, or say which file is missing or broken."""
-    if Path(path).is_dir():
-        raise PdsimError(f"{path}: is a folder; name the NetCDF file in it")
+    check_regular(path, "a NetCDF file")
     if not Path(path).is_file():
         raise PdsimError(f"{path}: no such file; run the stage that makes it first")
     try:
@@ -184,6 +218,7 @@ def read_dataset(path: str | Path, group: str | None = None) -> xr.Dataset:
 
 def sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file as 64 hexadecimal digits, or say which cannot be read."""
+    check_regular(path, "a file")
     try:
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

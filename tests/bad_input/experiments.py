@@ -204,7 +204,7 @@ CASES = [
     checked("a power without end", "demo", ("combinations",), {"ratio": "link_1**9**9**9"}, "combinations.ratio: ", "the power is not finite"),
     # What is no experiment.
     Case("a verb of the other kind", ("control-table", "{demo}", "--logs", "a.nc", "--folder", "t"), ("demo.yaml: kind: this verb is for experiments of kind control",)),
-    Case("an experiment that is a folder", ("check", "data"), ("data: cannot be read: Is a directory",)),
+    Case("an experiment that is a folder", ("check", "data"), ("data: is a folder, not a regular file; name a YAML file",)),
     Case("an experiment that is not there", ("check", "none.yaml"), ("none.yaml: cannot be read: No such file",)),
     Case("two experiments, one wrong", ("check", "{demo}", "mine.yaml"), ("mine.yaml: simulator: this key is missing",), {"mine.yaml": Edited("demo", {("simulator",): GONE})}),
     Case("a decimal comma", ("check", "mine.yaml"), ("mine.yaml: ", "0"), {"mine.yaml": "title: a\nlikelihood: {noise_relative: 0,1}\n"}),

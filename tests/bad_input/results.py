@@ -95,7 +95,7 @@ def export(name, posterior, *words, extra=(), files=None):
 # fmt: off
 CASES = [
     infer("no trajectories", "none.nc", "none.nc: no such file"),
-    infer("a folder", "data", "data: is a folder; name the NetCDF file in it"),
+    infer("a folder", "data", "data: is a folder, not a regular file; name a NetCDF file"),
     infer("half a file", "good/half.nc", "half.nc: not a readable NetCDF file"),
     infer("text", "t.nc", "t.nc: not a readable NetCDF file", files={"t.nc": "text"}),
     infer("an empty file", "good/empty.nc", "empty.nc"),
