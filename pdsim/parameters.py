@@ -125,6 +125,16 @@ class ParameterSpace:
         return middle
 
     @property
+    def centre(self) -> np.ndarray:
+        """Physical values (M,) in the middle of each parameter's scale, computed without JAX."""
+        return np.array(
+            [
+                np.sqrt(p.lower * p.upper) if p.scale == "log" else (p.lower + p.upper) / 2
+                for p in self.parameters
+            ]
+        )
+
+    @property
     def _joined(self) -> np.ndarray:
         """Columns of the joint prior's parameters, in its order."""
         names = () if self.joint is None else self.joint.names

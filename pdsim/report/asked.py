@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 
 from pdsim.posterior import combination_group
@@ -66,25 +65,44 @@ def quantities(
 def check_combinations(
     combinations: Mapping[str, str], simulator: Simulator, *, fixed: bool
 ) -> None:
-    """Refuse a combination of what there is not, or of units that do not go together.
+    """Refuse a combination of unknown quantities, or of units that do not go together.
+
+    An experiment is checked before its job configures JAX, so this check computes with NumPy alone.
 
     Args:
         fixed: as in ``quantities``.
 
     Raises:
-        PdsimError: names the key; also where the centre of the limits has no finite value.
+        PdsimError: names the key; also where a part has no finite value at the bounds' centre.
     """
-    centre = jnp.full((1, simulator.space.dimension), 0.5)
-    known = quantities(simulator, np.asarray(simulator.space.to_physical(centre)), fixed=fixed)
+    known = _at_centre(simulator, fixed=fixed)
     for name, text in combinations.items():
+        if name in known or name in simulator.system.parameters:
+            raise PdsimError(
+                f"combinations.{name}: {name} is the name of a parameter or a combination of "
+                f"{simulator.system.name} already; give this combination another name"
+            )
         try:
-            values, _ = parse(text).of(known)
+            parse(text).of(known, finite=True)
         except ValueError as error:
             raise PdsimError(f"combinations.{name}: {error}") from None
-        if not np.isfinite(values).all():
-            raise PdsimError(
-                f"combinations.{name}: {text} has no finite value at the centre of the limits"
-            )
+
+
+def _at_centre(simulator: Simulator, *, fixed: bool) -> dict[str, tuple[Any, str]]:
+    """``quantities`` at the centre of the bounds, scalars."""
+    system, space, _ = simulator
+    found: dict[str, tuple[Any, str]] = {}
+    centre = space.centre.tolist()
+    if fixed:
+        values = dict(space.fixed)
+        found |= {name: (value, system.parameters[name].unit) for name, value in space.fixed}
+        for parameter, value in zip(space.parameters, centre, strict=True):
+            values |= dict.fromkeys(parameter.sets, value)
+        with np.errstate(all="ignore"):
+            found |= system.combinations(values)
+    for parameter, value in zip(space.parameters, centre, strict=True):
+        found |= dict.fromkeys((*parameter.sets, parameter.name), (value, parameter.unit))
+    return found
 
 
 def asked_lines(

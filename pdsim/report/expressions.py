@@ -85,20 +85,24 @@ class Expression(NamedTuple):
         )
         return list(dict.fromkeys(name for _, name in nodes))
 
-    def of(self, known: Mapping[str, tuple[Any, str]]) -> tuple[np.ndarray, str]:
+    def of(
+        self, known: Mapping[str, tuple[Any, str]], *, finite: bool = False
+    ) -> tuple[np.ndarray, str]:
         """Values and unit.
 
         Args:
             known: name → values (draw,) and their unit.
+            finite: whether every part of the expression must have a finite value.
 
         Raises:
-            ValueError: a name is not known, or the units do not go together.
+            ValueError: a name is not known, the units do not go together, or a part is not finite.
         """
         for name in self.names:
             if name not in known:
                 raise ValueError(f"there is no {name!r} to combine{close_name(name, known)}")
         with np.errstate(all="ignore"):
-            found = _amount(self.tree, {name: Amount.of(*known[name]) for name in self.names})
+            amounts = {name: Amount.of(*known[name]) for name in self.names}
+            found = _amount(self.tree, amounts, finite=finite)
         if not self.unit:
             return np.asarray(found.value), found.unit
         wanted = Amount.of(1.0, self.unit)
@@ -120,6 +124,8 @@ def parse(text: str) -> Expression:
     given = given.removesuffix("]").strip()
     if given:
         unit(given)
+    if "#" in plain:
+        raise ValueError(f"{text!r}: # has no meaning here, and what follows it would be dropped")
     if len(plain) > _LONGEST:
         raise ValueError(f"longer than {_LONGEST} characters; name parts of it instead")
     try:
@@ -154,24 +160,32 @@ def _check(node: ast.expr) -> None:
             )
 
 
-def _amount(node: ast.expr, known: Mapping[str, Amount]) -> Amount:
+def _amount(node: ast.expr, known: Mapping[str, Amount], *, finite: bool) -> Amount:
+    """The value of a part; ``finite``: refuse one without a finite value."""
+    found = _computed(node, known, finite=finite)
+    if finite and not np.isfinite(found.value).all():
+        raise ValueError(f"{ast.unparse(node)} has no finite value at the centre of the bounds")
+    return found
+
+
+def _computed(node: ast.expr, known: Mapping[str, Amount], *, finite: bool) -> Amount:
     match node:
         case ast.Name(id=name):
             return known[name]
         case ast.Constant(value=value):
             return Amount(np.float64(value), _PLAIN)  # type: ignore[arg-type]
         case ast.UnaryOp(op=op, operand=operand):
-            value, dimension = _amount(operand, known)
+            value, dimension = _amount(operand, known, finite=finite)
             return Amount(-value if isinstance(op, ast.USub) else value, dimension)
         case ast.Call(func=ast.Name(id=name), args=[argument]):
-            value, dimension = _amount(argument, known)
+            value, dimension = _amount(argument, known, finite=finite)
             if name == "sqrt":
                 return Amount(np.sqrt(value), tuple(power / 2 for power in dimension))
             if dimension != _PLAIN:
                 raise ValueError(f"{name}({ast.unparse(argument)}) needs a plain number")
             return Amount(_FUNCTIONS[name](value), _PLAIN)
     assert isinstance(node, ast.BinOp)
-    left, right = _amount(node.left, known), _amount(node.right, known)
+    left, right = (_amount(side, known, finite=finite) for side in (node.left, node.right))
     value = _OPERATORS[type(node.op)](left.value, right.value)
     return Amount(value, _dimension(node, left, right))
 

@@ -23,7 +23,7 @@ IDENTITY = np.eye(3)[:, :, None]
 
 def known(*scalars: Any) -> bool:
     """Whether all scalars are Python's or NumPy's numbers, known while a program is traced."""
-    return all(isinstance(x, (float, int, np.number, np.ndarray)) for x in scalars)
+    return all(isinstance(x, (float, int, np.number, np.bool_, np.ndarray)) for x in scalars)
 
 
 def is_zero(x: Any) -> bool:

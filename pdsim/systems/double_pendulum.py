@@ -25,9 +25,11 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import jax.numpy as jnp
+import numpy as np
 from pydantic import Field
 
 from pdsim.config.section import Positive, Section
+from pdsim.rigid_body.vectors import known
 from pdsim.systems.pendulum_links import ridge
 from pdsim.systems.pendulum_motion import (
     Coefficients,
@@ -103,8 +105,10 @@ def _with_friction(free: Coefficients, R2, parameters, options: Options) -> Coef
     if not options.motors and not options.dry_friction:
         return free
     d1, d2 = parameters["dry_friction_1"], parameters["dry_friction_2"]
-    # Parameters may be whole numbers; ε is none.
-    epsilon = jnp.full_like(d1, options.friction_velocity, dtype=jnp.result_type(d1, float))
+    epsilon = options.friction_velocity
+    if not known(d1):
+        # Parameters may be whole numbers; ε is none.
+        epsilon = jnp.full_like(d1, epsilon, dtype=jnp.result_type(d1, float))
     return free._replace(motors=Motors(R2, d1, d2, epsilon))
 
 
@@ -116,8 +120,9 @@ def _base_coefficients(parameters, options: Options) -> Coefficients:
     Cx, Cy = length * S2x, length * S2y
     # Both must be positive: the product of two negative ones would be.
     some_pendulum = (J1 > 0) & (J2 > 0) & (Cx * Cx + Cy * Cy < J1 * J2)
+    where = np.where if known(J1, some_pendulum) else jnp.where
     free = Coefficients(
-        J1=jnp.where(some_pendulum, J1, jnp.nan),
+        J1=where(some_pendulum, J1, np.nan),
         J2=J2,
         Cy=Cy,
         Cx=Cx,
@@ -316,7 +321,8 @@ class DoublePendulum(ContinuousSystem):
         if self.options.motors and self.options.parameters == "base":
             return {}
         k = self.prepare(parameters)
-        G1, G2, C = jnp.hypot(k.G1y, k.G1x), jnp.hypot(k.G2y, k.G2x), jnp.hypot(k.Cy, k.Cx)
+        hypot = np.hypot if known(*parameters.values()) else jnp.hypot
+        G1, G2, C = hypot(k.G1y, k.G1x), hypot(k.G2y, k.G2x), hypot(k.Cy, k.Cx)
         m, drags = k.motors, () if k.drag is None else (k.drag.c1, k.drag.c2)
         if m is None or m.R2 is None:
             frictions = () if m is None else (m.d1, m.d2)

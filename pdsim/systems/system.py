@@ -162,7 +162,9 @@ class System:
     def combinations(self, parameters: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
         """What the motion can determine, name → (value, unit), where the system knows it.
 
-        Names become variables of a file: letters, digits and underscores.
+        Names become variables of a file: letters, digits and underscores. Of plain floats the
+        values are NumPy's: experiments are checked before JAX is configured, and a first
+        computation would end that (``pdsim.report.asked.check_combinations``).
         """
         del parameters
         return {}

@@ -194,6 +194,11 @@ CASES = [
     # Combinations to be told first.
     checked("a combination of nothing known", "demo", ("combinations",), {"ratio": "link_1/link_9"}, "combinations.ratio: ", "link_9"),
     checked("a combination that is no arithmetic", "demo", ("combinations",), {"ratio": "link_1 +"}, "combinations.ratio: "),
+    checked("a combination of overflow", "demo", ("combinations",), {"ratio": "link_1/9**9**9**9"}, "combinations.ratio: 9 ** 9 ** 9 has no finite value"),
+    checked("a combination that loses a unit", "demo", ("combinations",), {"ratio": "link_1 # + kg"}, "combinations.ratio: ", "# has no meaning"),
+    checked("a combination with a parameter's name", "demo", ("combinations",), {"link_2": "link_1*2"}, "combinations.link_2: link_2 is the name of a parameter"),
+    checked("a combination with a fixed parameter's name", "demo", ("combinations",), {"gravity": "link_1*2"}, "combinations.gravity: gravity is the name of a parameter"),
+    checked("a combination with the name of the system's", "demo", ("combinations",), {"J1_over_G1": "link_1*2"}, "combinations.J1_over_G1: J1_over_G1 is the name of a parameter or a combination of double_pendulum"),
     checked("a combination that is a call", "demo", ("combinations",), {"ratio": "__import__('os').system('touch x')"}, "combinations.ratio: "),
     checked("a combination that is an attribute", "demo", ("combinations",), {"ratio": "link_1.__class__"}, "combinations.ratio: "),
     checked("a combination of lengths and masses", "demo", ("combinations",), {"sum": "link_1 + mass_1"}, "combinations.sum: "),
