@@ -13,6 +13,7 @@ from pathlib import Path
 
 import xarray as xr
 
+from pdsim.runtime import integrity
 from pdsim.runtime.errors import PdsimError
 
 # Where raw data and models are looked for beside what names them.
@@ -198,8 +199,15 @@ def read_text(path: str | Path) -> str:
 
 
 def write_dataset(path: str | Path, data: xr.Dataset | xr.DataTree) -> None:
-    """Write a NetCDF file atomically."""
-    write_atomically(path, lambda temporary: data.to_netcdf(temporary, engine="netcdf4"))
+    """Write a NetCDF file atomically, with checksums (``pdsim.runtime.integrity``)."""
+    if isinstance(data, xr.Dataset):
+        whole, encoding = integrity.sealed(data), integrity.encoding(data)
+        write_atomically(path, lambda t: whole.to_netcdf(t, engine="netcdf4", encoding=encoding))
+        return
+    groups = {node.path: node.to_dataset(inherit=False) for node in data.subtree}
+    tree = xr.DataTree.from_dict({name: integrity.sealed(one) for name, one in groups.items()})
+    encodings = {name: integrity.encoding(one) for name, one in groups.items()}
+    write_atomically(path, lambda t: tree.to_netcdf(t, engine="netcdf4", encoding=encodings))
 
 
 def read_dataset(path: str | Path, group: str | None = None) -> xr.Dataset:
@@ -208,12 +216,21 @@ def read_dataset(path: str | Path, group: str | None = None) -> xr.Dataset:
     if not Path(path).is_file():
         raise PdsimError(f"{path}: no such file; run the stage that makes it first")
     try:
-        with xr.open_dataset(path, group=group, engine="netcdf4") as data:
-            return data.load()
-    except (OSError, ValueError) as error:
+        with xr.open_dataset(path, group=group, engine="netcdf4") as file:
+            data = file.load()
+    except MemoryError:
+        raise
+    except Exception as error:  # A damaged file may raise anything.
         raise PdsimError(
             f"{path}: not a readable NetCDF file (group {group}): {error}; delete it and rerun"
         ) from error
+    if not integrity.is_whole(data):
+        raise PdsimError(
+            f"{path}: is damaged: what it holds (group {group or '/'}) is not what was written; "
+            "delete it and run the stage that made it again"
+        )
+    data.attrs.pop(integrity.DIGEST, None)
+    return data
 
 
 def sha256(path: str | Path) -> str:
