@@ -12,21 +12,27 @@ chain; the attribute ``sample_kind`` tells what the draws are, ``ended`` what en
 time or convergence.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 import xarray as xr
+from pydantic import ValidationError
 
+from pdsim.config.messages import explain
 from pdsim.parameters import ParameterSpace
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
-from pdsim.systems.config import SimulatorConfig
+from pdsim.systems.config import ParameterConfig, SimulatorConfig
 from pdsim.systems.ridge import recover
 from pdsim.systems.simulator import Simulator, single_prior
+
+log = logging.getLogger(__name__)
 
 
 def parameter_group(space: ParameterSpace, physical: np.ndarray, dims: Sequence[str]) -> xr.Dataset:
@@ -177,7 +183,11 @@ def assemble(
 
 def read_draws(path: str | Path, space: ParameterSpace, group: str = "posterior") -> np.ndarray:
     """Read the draws of a posterior (or prior) group, (draw, M) physical values."""
-    data = read_dataset(path, group)
+    return _columns(path, read_dataset(path, group), space)
+
+
+def _columns(path: str | Path, data: xr.Dataset, space: ParameterSpace) -> np.ndarray:
+    """One column for each parameter of a space, (draw, M)."""
     missing = [name for name in space.names if name not in data]
     if missing:
         raise PdsimError(
@@ -186,3 +196,206 @@ def read_draws(path: str | Path, space: ParameterSpace, group: str = "posterior"
         )
     columns = [data[name].values.reshape(-1) for name in space.names]
     return np.stack(columns, axis=1)
+
+
+class PosteriorFile(NamedTuple):
+    """A posterior file that was checked.
+
+    Attributes:
+        attributes: of the file's root: run, method, shooting, seed, sample_kind, ….
+        settings: what the job that wrote it was given: sections ``simulator``, ``likelihood``, ….
+        draws: the group ``posterior``, dims (chain, draw).
+        stats: the group ``sample_stats``, the same dims.
+    """
+
+    path: Path
+    attributes: dict[str, Any]
+    settings: dict[str, Any]
+    draws: xr.Dataset
+    stats: xr.Dataset
+
+    @property
+    def run(self) -> str:
+        """Name of its run."""
+        return str(self.attributes["run"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of its run."""
+        return int(self.attributes["seed"])
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Whose draws they are: attributes that a file made from them carries on."""
+        return {name: self.attributes[name] for name in _IDENTITY if name in self.attributes}
+
+    def check_made_from(self, path: str | Path, data: xr.Dataset) -> None:
+        """Refuse roll-outs or predictions that were made from the draws of another posterior.
+
+        Args:
+            path: of the file that holds ``data``.
+
+        Raises:
+            PdsimError: names both.
+        """
+        for name, value in self.identity.items():
+            other = data.attrs.get(name, value)
+            if other != value:
+                raise PdsimError(
+                    f"{path}: was made from another posterior than {self.path} ({name} {other}, "
+                    f"and {value} here); make it from this one, or name the posterior it is of"
+                )
+
+    @property
+    def parameters(self) -> dict[str, ParameterConfig]:
+        """The estimated parameters, as its own experiment had them."""
+        entries = self.settings["simulator"]["parameters"]
+        return {name: ParameterConfig.model_validate(entry) for name, entry in entries.items()}
+
+    def table(self, names: Iterable[str]) -> np.ndarray:
+        """Draws of some parameters, (draw, n) physical values."""
+        return np.stack([self.draws[name].values.ravel() for name in names], axis=1)
+
+    def of(self, space: ParameterSpace) -> np.ndarray:
+        """Draws of an experiment's parameters, (draw, M) physical values.
+
+        Raises:
+            PdsimError: one of them was not estimated.
+        """
+        return _columns(self.path, self.draws, space)
+
+    @property
+    def log_density(self) -> np.ndarray:
+        """Log likelihood and log prior of each draw, added, (draw,)."""
+        return (self.stats["log_likelihood"] + self.stats["log_prior"]).values.ravel()
+
+    @property
+    def diverging(self) -> np.ndarray:
+        """Which draws the estimator marked as diverging, (draw,)."""
+        return self.stats["diverging"].values.ravel().astype(bool)
+
+    @property
+    def usable(self) -> np.ndarray:
+        """Which draws have a finite roll-out, (draw,)."""
+        return np.isfinite(self.log_density) & ~self.diverging
+
+
+SAMPLE_KINDS = ("particles", "mcmc", "iid", "point")
+# Attributes that a file made from a posterior carries on.
+_IDENTITY = ("run", "fingerprint")
+_ATTRIBUTES = ("run", "method", "shooting", "seed", "sample_kind", "config")
+_STATISTICS = ("log_likelihood", "log_prior", "diverging")
+# What a file is that was given for a posterior: a variable of its root → the file in words.
+_OTHER_FILES = {
+    "observed": "a trajectories file of pdsim preprocess",
+    "simulated": "a roll-outs file of pdsim simulate",
+    "predicted": "a prediction of pdsim predict",
+    "ranks": "a calibration of pdsim calibrate",
+}
+_WANTED = "give a posterior.nc that pdsim infer or pdsim condition wrote"
+# Share of a parameter's bounds by which single precision may miss them.
+_ROUNDING = 1e-5
+
+
+def read_posterior(path: str | Path, *, force: bool | None = None) -> PosteriorFile:
+    """Read a posterior's parameters and their statistics, or refuse the file.
+
+    Args:
+        force: tell of draws that cannot be right, and go on with them; None: the caller has no
+            such option.
+
+    Raises:
+        PdsimError: the file is something else, or incomplete; no draw is finite; a draw is not
+            finite or beyond its bounds, and its own statistics do not say so.
+    """
+    root = read_dataset(path)
+    missing = [name for name in _ATTRIBUTES if name not in root.attrs]
+    if missing:
+        other = next((text for name, text in _OTHER_FILES.items() if name in root), "")
+        what = f"{other}, not a posterior" if other else f"no posterior (it has no {missing[0]})"
+        raise PdsimError(f"{path}: is {what}; {_WANTED}")
+    settings = _settings(path, root.attrs["config"])
+    found = PosteriorFile(
+        Path(path),
+        dict(root.attrs),
+        settings,
+        read_dataset(path, "posterior"),
+        read_dataset(path, "sample_stats"),
+    )
+    _check_layout(found)
+    for doubt in _doubts(found):
+        if not force:
+            remedy = "" if force is None else ", or add --force to take it as it is"
+            raise PdsimError(f"{path}: {doubt}; infer it again{remedy}")
+        log.warning("%s: %s; taken as it is", path, doubt)
+    return found
+
+
+def _settings(path: str | Path, text: Any) -> dict[str, Any]:
+    """What the job that wrote the file was given, or say what the attribute holds instead."""
+    try:
+        settings = json.loads(text)
+        SimulatorConfig.model_validate(settings["simulator"])
+    except ValidationError as error:
+        raise explain(error, f"{path}: config.simulator", SimulatorConfig) from None
+    except (TypeError, ValueError, KeyError, RecursionError) as error:
+        words = " ".join(str(error).split())[:120]
+        raise PdsimError(
+            f"{path}: its attribute config is not the settings of a job ({words}); {_WANTED}"
+        ) from None
+    return dict(settings)
+
+
+def _check_layout(found: PosteriorFile) -> None:
+    """Refuse a file whose variables are not those of its own settings."""
+    path, sizes = found.path, found.draws.sizes
+    if not all(sizes.get(dim, 0) for dim in _DRAWS):
+        raise PdsimError(f"{path}: holds no draws; {_WANTED}")
+    for name, parameter in found.parameters.items():
+        if name not in found.draws:
+            raise PdsimError(f"{path}: has no draws of {name}, which its run estimates; {_WANTED}")
+        values = found.draws[name]
+        if values.dims != _DRAWS or values.dtype.kind != "f":
+            raise PdsimError(
+                f"{path}: {name} has dimensions {values.dims} of {values.dtype}, and draws are "
+                f"real numbers over {_DRAWS}; {_WANTED}"
+            )
+        unit = values.attrs.get("units", parameter.unit)
+        if unit != parameter.unit:
+            raise PdsimError(
+                f"{path}: {name} is in {unit}, and its run has it in {parameter.unit}; {_WANTED}"
+            )
+    for name in _STATISTICS:
+        shape = found.stats[name].sizes if name in found.stats else {}
+        if dict(shape) != {dim: sizes[dim] for dim in _DRAWS}:
+            what = "another number of draws" if shape else "is missing"
+            raise PdsimError(f"{path}: sample_stats.{name}: {what}; {_WANTED}")
+    if not np.isfinite(found.table(found.parameters)).all(axis=1).any():
+        raise PdsimError(f"{path}: no draw is finite; infer it again")
+
+
+def _doubts(found: PosteriorFile) -> Iterator[str]:
+    """What cannot be right, in words."""
+    kind = str(found.attributes["sample_kind"])
+    if kind not in SAMPLE_KINDS:
+        yield f"sample_kind {kind!r} is unknown; known: {', '.join(SAMPLE_KINDS)}"
+    draws = found.table(found.parameters)
+    lost = ~np.isfinite(draws).all(axis=1)
+    silent = lost & ~found.diverging
+    if silent.any():
+        yield f"{silent.sum():,} of {len(draws):,} draws are not finite and not marked as diverging"
+    told = found.stats.get("limit_violation")
+    allowed = _ROUNDING + (0.0 if told is None else told.values.ravel())
+    for (name, entry), values in zip(found.parameters.items(), draws.T, strict=True):
+        lower, upper = entry.lower, entry.upper
+        if entry.scale == "log":
+            with np.errstate(all="ignore"):
+                lower, upper, values = np.log(lower), np.log(upper), np.log(values)
+            values = np.where(np.isnan(values) & ~lost, -np.inf, values)
+        beyond = np.maximum(lower - values, values - upper) / (upper - lower) > allowed
+        beyond &= ~found.diverging
+        if beyond.any():
+            yield (
+                f"{beyond.sum():,} of {len(draws):,} draws of {name} are outside its bounds "
+                f"{entry.lower:g} to {entry.upper:g} {entry.unit}"
+            )

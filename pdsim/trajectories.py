@@ -110,6 +110,14 @@ def trajectory_set(
     return xr.Dataset(variables, coords=coords, attrs={"frame_time": frame_time, **attributes})
 
 
+def _named(data: xr.Dataset, dim: str) -> list[str]:
+    """Name and unit of each channel, state variable or input of a file; none if it has none."""
+    if dim not in data:
+        return []
+    names, units = data[dim].values, data.get(f"{dim}_unit", data[dim]).values
+    return [f"{name} [{unit}]" for name, unit in zip(names, units, strict=True)]
+
+
 def load_trajectories(path: str | Path, system: System) -> xr.Dataset:
     """Read a trajectories file of a system.
 
@@ -128,12 +136,15 @@ def load_trajectories(path: str | Path, system: System) -> xr.Dataset:
             f"{path}: frame_time is {data.attrs['frame_time']:g} s, which is no time; preprocess "
             "the recordings again"
         )
-    for dim, quantities in (("channel", system.channels), ("state", system.state)):
-        names, wanted = list(map(str, data[dim].values)), [q.name for q in quantities]
-        if names != wanted:
+    for dim, quantities in (
+        ("channel", system.channels), ("state", system.state), ("input", system.inputs),
+    ):  # fmt: skip
+        wanted = [f"{q.name} [{q.unit}]" for q in quantities]
+        there = _named(data, dim)
+        if there != wanted:
             raise PdsimError(
-                f"{path}: {dim}s {', '.join(names)} are not those of {system.name} "
-                f"({', '.join(wanted)}); give the trajectories of this experiment"
+                f"{path}: its {dim}s are {', '.join(there) or 'none'}, and {system.name} has "
+                f"{', '.join(wanted) or 'none'}; give the trajectories of this experiment"
             )
     if not np.isfinite(data["observed"].values).any():
         raise PdsimError(f"{path}: nothing was observed in it; preprocess the recordings again")
@@ -162,8 +173,7 @@ def is_position(trajectories: xr.Dataset) -> np.ndarray:
 
 def channel_labels(trajectories: xr.Dataset) -> list[str]:
     """Name and unit of each channel."""
-    pairs = zip(trajectories["channel"].values, trajectories["channel_unit"].values, strict=True)
-    return [f"{name} [{unit}]" for name, unit in pairs]
+    return _named(trajectories, "channel")
 
 
 def window_title(trajectories: xr.Dataset, trajectory: int) -> str:

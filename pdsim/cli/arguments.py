@@ -9,6 +9,7 @@ from pdsim.cli.options import (
     add_cores,
     add_experiment,
     add_files,
+    add_force,
     add_raw,
     add_run,
     add_simulating,
@@ -171,6 +172,7 @@ def _strangers_verbs(verb) -> None:
     p.add_argument(
         "--output", metavar="FILE", help="write it for the report, and judge nothing (JSON)"
     )
+    add_force(p)
 
     p = verb("fit", "Run the whole pipeline for one experiment file, and say what came out.", _FIT)
     add_experiment(p)
@@ -222,6 +224,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--count", type=positive, default=20, help="how many draws (default 20)")
     p.add_argument("--seed", type=seed, default=0, help="of their choice (default 0)")
     p.add_argument("--output", required=True, metavar="FOLDER", help="a new one")
+    add_force(p)
 
     p = verb(
         "model",
@@ -261,6 +264,7 @@ def parser() -> argparse.ArgumentParser:
     add_run(p)
     add_budget(p)
     add_files(p, "trajectories", "output")
+    add_force(p)
     add_cores(p, "particles and chains")
     p.add_argument(
         "--resume",
@@ -274,12 +278,14 @@ def parser() -> argparse.ArgumentParser:
     add_believing(p)
     add_budget(p)
     add_files(p, "trajectories", "output")
+    add_force(p)
 
     p = verb("statistics", "One input statistic of every simulated and recorded trajectory.")
     add_experiment(p)
     add_budget(p)
     p.add_argument("--name", required=True, help="downsampled, difference, summary or signature")
     add_files(p, "trajectories", "training-set", "output")
+    add_force(p)
 
     p = verb("train", "Fit one density model to one input statistic.")
     add_experiment(p)
@@ -292,20 +298,24 @@ def parser() -> argparse.ArgumentParser:
     add_run(p)
     add_budget(p)
     add_files(p, "trajectories", "statistics", "trained", "output")
+    add_force(p)
 
     p = verb("simulate", "Roll out every posterior draw from every recorded start state.")
     add_simulating(p)
     add_files(p, "trajectories", "posterior", "output")
+    add_force(p)
 
     p = verb("predict", "Predict held-out recordings after their first frames.")
     add_simulating(p)
     add_run(p, required=False)
     add_files(p, "trajectories", "posterior", "output")
+    add_force(p)
 
     p = verb("evaluate", "Metrics of one posterior.")
     add_simulating(p)
     add_run(p)
     add_files(p, "trajectories", "posterior", "rollouts", "output")
+    add_force(p)
     p.add_argument("--reference", metavar="FILE", help="posterior file to measure distances to")
     p.add_argument("--prediction", metavar="FILE", help="where the config has that section")
 
@@ -313,6 +323,7 @@ def parser() -> argparse.ArgumentParser:
     add_simulating(p)
     add_run(p)
     add_files(p, "trajectories", "posterior", "output")
+    add_force(p)
 
     p = verb(
         "gather", "Metrics of all runs, their learning curves, searches or ranks, into one file."
@@ -336,11 +347,13 @@ def parser() -> argparse.ArgumentParser:
     add_believing(p)
     p.add_argument("--run", required=True, help="name of a run that has something to search")
     add_files(p, "trajectories", "output")
+    add_force(p)
 
     p = verb("calibrate", "Rank true parameters among an estimator's draws, over many data sets.")
     add_believing(p)
     p.add_argument("--run", required=True, help="name of a run with single or marginal shooting")
     add_files(p, "trajectories", "output")
+    add_force(p)
 
     p = verb("plot", "Draw a figure as PDF and PNG.")
     p.add_argument("figure", choices=registry.NAMES["figures"], metavar="figure",
@@ -351,12 +364,14 @@ def parser() -> argparse.ArgumentParser:
         option = f"--{name.replace('_', '-')}"
         p.add_argument(option, nargs="+", metavar="FILE", default=[])
     p.add_argument("--stem", required=True, help="output path without suffix")
+    add_force(p)
 
     _control_verbs(verb)
 
     p = verb("report", "Write the HTML report of an experiment.")
     add_experiment(p)
     add_files(p, "metrics", "trajectories", "preflight", "output")
+    add_force(p)
     p.add_argument("--posteriors", nargs="+", required=True, metavar="FILE")
     p.add_argument("--figures", nargs="+", required=True, metavar="PNG")
     return root

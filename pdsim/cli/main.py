@@ -47,7 +47,7 @@ def _doctor(a: argparse.Namespace) -> None:
 def _export(a: argparse.Namespace) -> None:
     from pdsim.stages.export import export
 
-    export(a.posterior, count=a.count, seed=a.seed, output=a.output)
+    export(a.posterior, count=a.count, seed=a.seed, output=a.output, force=a.force)
 
 
 def _new(a: argparse.Namespace) -> None:

@@ -1,21 +1,63 @@
 """Verbs of an experiment to stages. Imports are local: a job pays only for the stage it runs."""
 
 import argparse
+import logging
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pdsim.cli.arguments import PLOT_FILES
 from pdsim.runtime.errors import PdsimError
 
+log = logging.getLogger(__name__)
+
+
+# Verbs of one posterior.
+_SCORING = ("simulate", "predict", "evaluate", "learning-curve")
+
 
 def _options(a: argparse.Namespace, experiment) -> Any:
+    """The slice of the verb's stage, once its files are known to go with the experiment."""
     from pdsim.config.slices import slice_of
 
     stage = a.verb.replace("-", "_")
     budget = getattr(a, "budget", "")
-    return slice_of(stage, experiment, run=getattr(a, "run", None) or "", budget=budget)
+    options = slice_of(stage, experiment, run=getattr(a, "run", None) or "", budget=budget)
+    _check_files(a, experiment)
+    return options
+
+
+def _check_files(a: argparse.Namespace, experiment) -> None:
+    """Refuse files of earlier stages that were made with another experiment; ``--force`` warns.
+
+    Raises:
+        PdsimError: names the file, the key and both values.
+    """
+    from pdsim.config.made_with import check_posterior, check_trajectories
+    from pdsim.posterior import read_posterior
+
+    given = getattr(a, "trajectories", None) or ()
+    for path in [given] if isinstance(given, str) else given:
+        _forced(a, partial(check_trajectories, path, experiment))
+    if a.verb in _SCORING:
+        posterior = read_posterior(a.posterior, force=a.force)
+        whose = {} if a.verb == "simulate" else {"run": a.run, "seed": a.seed}
+        if a.verb == "predict":
+            # Its seed is that of the noise it draws.
+            del whose["seed"]
+        _forced(a, partial(check_posterior, posterior, experiment, **whose))
+
+
+def _forced(a: argparse.Namespace, check: Callable[[], None]) -> None:
+    """Make a check, or tell what it finds where the user wants the file all the same."""
+    try:
+        check()
+    except PdsimError as error:
+        if not a.force:
+            raise
+        log.warning("%s; taken as it is", error)
 
 
 def _record(a: argparse.Namespace, experiment) -> None:
@@ -121,6 +163,7 @@ def _simulate(a: argparse.Namespace, experiment) -> None:
         trajectories=a.trajectories,
         posterior=a.posterior,
         output=a.output,
+        force=a.force,
     )
 
 
@@ -135,6 +178,7 @@ def _predict(a: argparse.Namespace, experiment) -> None:
         trajectories=a.trajectories,
         posterior=a.posterior,
         output=a.output,
+        force=a.force,
     )
 
 
@@ -147,6 +191,7 @@ def _scored(a: argparse.Namespace, experiment) -> dict[str, Any]:
         "trajectories": a.trajectories,
         "posterior": a.posterior,
         "output": a.output,
+        "force": a.force,
     }
 
 
@@ -211,6 +256,7 @@ def _plot(a: argparse.Namespace, experiment) -> None:
     from pdsim.stages.plot import plot
 
     sections = registry.load("figures", a.figure).FIGURE.sections
+    _check_files(a, experiment)
     plot(
         a.figure,
         Request(

@@ -69,6 +69,16 @@ def add_raw(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Whether files that do not go with the experiment are used all the same."""
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="use the files although they were made with other settings, or hold draws that cannot "
+        "be right; what is wrong is said as a warning",
+    )
+
+
 def add_files(parser: argparse.ArgumentParser, *names: str) -> None:
     """Files that must be named."""
     for name in names:

@@ -7,7 +7,6 @@ prior of the second phase instead (``pdsim.config.next_prior``), and with ``prio
 controller the start of its belief (``pdsim.control.prior``).
 """
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,8 @@ import numpy as np
 
 from pdsim.config.messages import close_name, read_yaml
 from pdsim.labelings import named_alike
+from pdsim.posterior import PosteriorFile, read_posterior
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_dataset
 from pdsim.systems.config import FixedFrom, ParameterConfig, PosteriorOf, SimulatorConfig
 
 if TYPE_CHECKING:
@@ -91,15 +90,15 @@ def _named_by(path: Path) -> list[str]:
     return [str(one.get("experiment", "")) for one in entries if isinstance(one, dict)]
 
 
-def check_run(path: str, earlier: PosteriorOf, where: str) -> None:
-    """Refuse a posterior file of another run or seed than the one asked for."""
-    attributes = read_dataset(path).attrs
-    whose = str(attributes.get("run")), int(attributes.get("seed", -1))
-    if whose != (earlier.run, earlier.seed):
+def read_run(path: str, earlier: PosteriorOf, where: str) -> PosteriorFile:
+    """Read a posterior file, and refuse one of another run or seed than the one asked for."""
+    found = read_posterior(path)
+    if (found.run, found.seed) != (earlier.run, earlier.seed):
         raise PdsimError(
-            f"{path}: is of run {whose[0]}, seed {whose[1]}, but {where} asks for run "
+            f"{path}: is of run {found.run}, seed {found.seed}, but {where} asks for run "
             f"{earlier.run}, seed {earlier.seed}"
         )
+    return found
 
 
 def check_earlier(experiment: "ExperimentConfig", system: "System") -> None:
@@ -191,41 +190,27 @@ def with_simulator(experiment: "ExperimentConfig", **changes: Any) -> "Experimen
 
 
 def _found(earlier: FixedFrom, path: str, experiment: "ExperimentConfig") -> dict[str, float]:
-    check_run(path, earlier, _WHERE)
-    parameters = estimated(path)
-    targets = _targets(experiment.simulator, parameters, experiment.system())
-    values = chosen_draw(path, list(parameters), earlier.draw)
+    posterior = read_run(path, earlier, _WHERE)
+    targets = _targets(experiment.simulator, posterior.parameters, experiment.system())
+    values = chosen_draw(posterior, list(posterior.parameters), earlier.draw)
     return {target: value for name, value in values.items() for target in targets[name]}
 
 
-def estimated(path: str) -> dict[str, ParameterConfig]:
-    """The parameters of a posterior file, as its own experiment had them."""
-    entries = _settings(path)["simulator"]["parameters"]
-    return {name: ParameterConfig.model_validate(entry) for name, entry in entries.items()}
-
-
-def _settings(path: str) -> dict[str, Any]:
-    """What the job that wrote a posterior file was told."""
-    settings: dict[str, Any] = json.loads(read_dataset(path).attrs["config"])
-    return settings
-
-
-def finite_draws(path: str, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+def finite_draws(posterior: PosteriorFile, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
     """Draws with a finite roll-out (draw, n), physical units, and their log densities (draw,).
 
     Raises:
         PdsimError: there is none.
     """
-    posterior, stats = read_dataset(path, "posterior"), read_dataset(path, "sample_stats")
-    draws = np.stack([posterior[name].values.ravel() for name in names], axis=1)
-    density = (stats["log_likelihood"] + stats["log_prior"]).values.ravel()
-    kept = np.isfinite(density) & ~stats["diverging"].values.ravel().astype(bool)
+    kept = posterior.usable
     if not kept.any():
-        raise PdsimError(f"{path}: no draw has a finite roll-out, so there is none to take")
-    return draws[kept], density[kept]
+        raise PdsimError(
+            f"{posterior.path}: no draw has a finite roll-out, so there is none to take"
+        )
+    return posterior.table(names)[kept], posterior.log_density[kept]
 
 
-def chosen_draw(path: str, names: list[str], draw: str) -> dict[str, float]:
+def chosen_draw(posterior: PosteriorFile, names: list[str], draw: str) -> dict[str, float]:
     """The mean of a posterior, or its draw of the highest density, by name.
 
     Where bodies are exchangeable the draws are first named alike: the mean over all ways to name
@@ -234,9 +219,10 @@ def chosen_draw(path: str, names: list[str], draw: str) -> dict[str, float]:
     Raises:
         PdsimError: no draw has a finite roll-out.
     """
-    draws, density = finite_draws(path, names)
+    draws, density = finite_draws(posterior, names)
     if draw == "mean":
-        values = named_alike(draws, _settings(path).get("exchangeable", ()), names).mean(axis=0)
+        pairs = posterior.settings.get("exchangeable", ())
+        values = named_alike(draws, pairs, names).mean(axis=0)
     else:
         values = draws[np.argmax(density)]
     return dict(zip(names, values.tolist(), strict=True))

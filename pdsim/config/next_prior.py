@@ -15,14 +15,13 @@ import numpy as np
 
 from pdsim.config.earlier import (
     check_given,
-    check_run,
-    estimated,
     finite_draws,
     named_experiment,
+    read_run,
     with_simulator,
 )
+from pdsim.posterior import PosteriorFile
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_dataset
 from pdsim.systems.config import JointPriorConfig, ParameterConfig
 
 if TYPE_CHECKING:
@@ -112,19 +111,22 @@ def with_next_prior(experiment: "ExperimentConfig", path: str | None) -> "Experi
     check_given(path, earlier, _WHERE)
     if earlier is None or path is None:
         return experiment
-    check_run(path, earlier, _WHERE)
-    names = _shared(experiment, estimated(path), experiment.system())
-    joint = _fitted(path, names, experiment)
+    posterior = read_run(path, earlier, _WHERE)
+    names = _shared(experiment, posterior.parameters, experiment.system())
+    joint = _fitted(posterior, names, experiment)
     return with_simulator(experiment, joint_prior=joint, prior_from=None)
 
 
-def _fitted(path: str, names: list[str], experiment: "ExperimentConfig") -> JointPriorConfig:
+def _fitted(
+    posterior: PosteriorFile, names: list[str], experiment: "ExperimentConfig"
+) -> JointPriorConfig:
     """The Gaussian behind the draws, of values or their logarithms as the scales here say."""
     from pdsim.joint_prior import JointPrior
     from pdsim.systems.simulator import build_simulator, evenly
 
-    values, _ = finite_draws(path, names)
-    _check_draws(path, names, values)
+    path = str(posterior.path)
+    values, _ = finite_draws(posterior, names)
+    _check_draws(posterior, names, values)
     entries = [experiment.simulator.parameters[name] for name in names]
     logarithmic = np.array([entry.scale == "log" for entry in entries])
     lower, width = evenly(build_simulator(experiment.simulator).space, names)
@@ -136,8 +138,8 @@ def _fitted(path: str, names: list[str], experiment: "ExperimentConfig") -> Join
 
     for name, entry, column in zip(names, entries, values.T, strict=True):
         _check_limits(path, name, entry, column)
-    found = read_dataset(path, "posterior")
-    limits = [[found[name].attrs[end] for name in names] for end in ("lower", "upper")]
+    before = posterior.parameters
+    limits = [[getattr(before[name], end) for name in names] for end in ("lower", "upper")]
     prior = JointPrior.fitted(names, coordinates(values), *map(coordinates, np.array(limits)))
     log.info("prior of %s: %d draws of %s", ", ".join(names), len(values), path)
     covariance = np.outer(width, width) * np.array(prior.covariance)
@@ -171,10 +173,10 @@ def _check_limits(path: str, name: str, entry: ParameterConfig, values: np.ndarr
         log.warning("%s: %s; the prior is cut there", path, told)
 
 
-def _check_draws(path: str, names: list[str], values: np.ndarray) -> None:
+def _check_draws(posterior: PosteriorFile, names: list[str], values: np.ndarray) -> None:
     """Refuse draws (draw, n) that no covariance can be told from."""
-    kind = str(read_dataset(path).attrs.get("sample_kind", ""))
-    if kind == "point":
+    path = posterior.path
+    if posterior.attributes["sample_kind"] == "point":
         raise PdsimError(
             f"{path}: is a point, which has no width; name a run in {_WHERE} whose method has "
             "draws, as least_squares"

@@ -179,7 +179,7 @@ _UNREAD_WITH: dict[str, dict[str, Any]] = {
 }
 
 
-def _likelihood(stage: str, experiment: "ExperimentConfig", run: str) -> LikelihoodConfig:
+def likelihood_of(stage: str, experiment: "ExperimentConfig", run: str) -> LikelihoodConfig:
     """The section ``likelihood`` without what a stage does not read."""
     if stage == "preflight":
         return experiment.likelihood
@@ -215,7 +215,7 @@ def slice_of(stage: str, experiment: "ExperimentConfig", *, run: str = "", budge
         elif name == "trials":
             values[name] = experiment.run(run).trials()
         elif name == "likelihood":
-            values[name] = _likelihood(stage, experiment, run)
+            values[name] = likelihood_of(stage, experiment, run)
         elif name == "work":
             work = experiment.budget(budget).model_dump(include=set(WorkConfig.model_fields))
             if run:

@@ -4,11 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pdsim.config.earlier import check_run
+from pdsim.config.earlier import read_run
 from pdsim.control.belief import Particles
 from pdsim.control.tasks.task import Task
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_dataset
 from pdsim.systems.config import PosteriorOf
 
 WHERE = "prior_from"
@@ -40,14 +39,13 @@ def first_particles(
         PdsimError: the file is of another run, lacks a learnt parameter or has it in another unit,
             or has draws that are no positive numbers.
     """
-    check_run(path, earlier, WHERE)
-    posterior = read_dataset(path, "posterior")
-    check_names([str(name) for name in posterior.data_vars], task)
+    posterior = read_run(path, earlier, WHERE)
+    check_names(list(posterior.parameters), task)
     for name in task.names:
-        unit, expected = posterior[name].attrs["units"], task.system.parameters[name].unit
+        unit, expected = posterior.parameters[name].unit, task.system.parameters[name].unit
         if unit != expected:
             raise PdsimError(f"{path}: {name} is in {unit}, and {task.name} has it in {expected}")
-    values = np.stack([posterior[name].values.ravel() for name in task.names], axis=1)
+    values = posterior.table(task.names)
     if not (values > 0).all():
         raise PdsimError(f"{path}: a draw of {', '.join(task.names)} is not a positive number")
     logarithms = jnp.asarray(np.log(values / task.nominal))

@@ -10,8 +10,9 @@ from pdsim.likelihood.noise import channel_noise
 from pdsim.metrics.catalogue import scores
 from pdsim.metrics.long_format import COLUMNS, score_rows, write_rows
 from pdsim.metrics.metric import Evidence
-from pdsim.posterior import read_draws
+from pdsim.posterior import read_draws, read_posterior
 from pdsim.runtime import device
+from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
 from pdsim.trajectories import load_trajectories
@@ -29,6 +30,7 @@ def evaluate(
     output: str,
     reference: str | None = None,
     prediction: str | None = None,
+    force: bool = False,
 ) -> None:
     """Write one posterior's metrics.
 
@@ -37,24 +39,36 @@ def evaluate(
         reference: posterior file to compare the draws with, if any. To itself a posterior has no
             distance, and no metric of one.
         prediction: file of stage ``predict``, where recordings are predicted from a prefix.
+        force: as in ``pdsim.posterior.read_posterior``.
     """
     device.configure(options.precision)
     if reference is not None and Path(reference).resolve() == Path(posterior).resolve():
         reference = None
     system, space, _ = build_simulator(options.simulator)
     data, rolled = load_trajectories(trajectories, system), read_dataset(rollouts)
+    found = read_posterior(posterior, force=force)
+    predicted = None if prediction is None else read_dataset(prediction)
+    for path, made in ((rollouts, rolled), (prediction, predicted)):
+        if path is not None and made is not None:
+            found.check_made_from(path, made)
+    missing = [name for name in ("simulated", "fitted") if name not in rolled]
+    if missing:
+        raise PdsimError(
+            f"{rollouts}: no roll-outs (it has no {missing[0]}); give a file that pdsim simulate "
+            "wrote"
+        )
     evidence = Evidence(
         data,
         space,
-        read_draws(posterior, space),
+        found.of(space),
         rolled["simulated"].values.astype(np.float64),
         channel_noise(options.likelihood, data),
         reference=None if reference is None else read_draws(reference, space),
         fitted=rolled["fitted"].values.astype(np.float64),
-        stats=read_dataset(posterior, "sample_stats"),
+        stats=found.stats,
         history=read_dataset(posterior, "history"),
         convergence=read_dataset(posterior, "convergence"),
-        prediction=None if prediction is None else read_dataset(prediction),
+        prediction=predicted,
     )
     rows = [[experiment, *identity, seed, *row] for row in score_rows(scores(evidence))]
     write_rows(output, COLUMNS, rows)

@@ -5,16 +5,16 @@ a robot from a model file there is a file in MJCF for each draw besides, ``robot
 on, with the numbers of that draw.
 """
 
-import json
 import logging
-from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import xarray as xr
 
+from pdsim.posterior import PosteriorFile, read_posterior
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset, write_folder_atomically
@@ -24,7 +24,7 @@ from pdsim.systems.simulator import Simulator, build_simulator
 log = logging.getLogger(__name__)
 
 
-def export(posterior: str, *, count: int, seed: int, output: str) -> None:
+def export(posterior: str, *, count: int, seed: int, output: str, force: bool = False) -> None:
     """Write a folder of draws.
 
     Args:
@@ -32,19 +32,18 @@ def export(posterior: str, *, count: int, seed: int, output: str) -> None:
         count: draws, chosen at random; each once, unless there are fewer.
         seed: of the choice.
         output: a folder that is not there yet.
+        force: as in ``pdsim.posterior.read_posterior``.
 
     Raises:
         PdsimError: the folder is there already, the file is no posterior or has no draw that can be
             simulated, or the model's file has changed since.
     """
     device.configure()
-    attributes = read_dataset(posterior).attrs
-    if "config" not in attributes or "run" not in attributes:
-        raise PdsimError(f"{posterior}: no posterior; give a posterior.nc of an estimator's run")
-    simulator_config = SimulatorConfig.model_validate(json.loads(attributes["config"])["simulator"])
+    found = read_posterior(posterior, force=force)
+    simulator_config = SimulatorConfig.model_validate(found.settings["simulator"])
     simulator = build_simulator(simulator_config)
-    groups = ("posterior",) if simulator_config.single is None else ("posterior", "single")
-    table = _draws(posterior, groups, count, seed)
+    single = None if simulator_config.single is None else read_dataset(posterior, "single")
+    table = _draws(found, single, count, seed)
     robots = _robots(simulator_config, simulator, table) if _has_file(simulator_config) else []
 
     def write(folder: Path) -> None:
@@ -60,18 +59,18 @@ def _has_file(config: SimulatorConfig) -> bool:
     return config.system == "articulated"
 
 
-def _draws(path: str, groups: Sequence[str], count: int, seed: int) -> pd.DataFrame:
+def _draws(
+    posterior: PosteriorFile, single: xr.Dataset | None, count: int, seed: int
+) -> pd.DataFrame:
     """Some draws by the parameters' names; a name that comes twice has its group before it."""
-    columns: dict[str, np.ndarray] = {}
-    for group in groups:
-        for name, values in read_dataset(path, group).data_vars.items():
-            if name != "effective":
-                own = f"{group}_{name}" if name in columns else str(name)
-                columns[own] = values.values.ravel()
+    path = posterior.path
+    columns = {name: posterior.draws[name].values.ravel() for name in posterior.parameters}
+    for name, values in ({} if single is None else single.data_vars).items():
+        if name != "effective":
+            own = f"single_{name}" if name in columns else str(name)
+            columns[own] = values.values.ravel()
     table = pd.DataFrame(columns)
-    good = np.isfinite(table.to_numpy()).all(axis=1)
-    good &= ~read_dataset(path, "sample_stats")["diverging"].values.ravel().astype(bool)
-    table = table[good]
+    table = table[np.isfinite(table.to_numpy()).all(axis=1) & ~posterior.diverging]
     if table.empty:
         raise PdsimError(f"{path}: no draw has a finite roll-out, so there is none to export")
     random = np.random.default_rng(seed)

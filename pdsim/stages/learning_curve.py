@@ -9,6 +9,7 @@ from pdsim.likelihood.noise import channel_noise
 from pdsim.metrics.catalogue import scores
 from pdsim.metrics.long_format import LEARNING_CURVE_COLUMNS, score_rows, write_rows
 from pdsim.metrics.metric import Evidence
+from pdsim.posterior import read_posterior
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
@@ -35,16 +36,19 @@ def learning_curve(
     trajectories: str,
     posterior: str,
     output: str,
+    force: bool = False,
 ) -> None:
     """Write the held-out metrics of some snapshots in long format.
 
     Args:
         experiment: its name, a column of the table.
+        force: as in ``pdsim.posterior.read_posterior``.
     """
     device.configure(options.precision)
     simulator = build_simulator(options.simulator)
     space = simulator.space
     whole = load_trajectories(trajectories, simulator.system)
+    read_posterior(posterior, force=force)
     snapshots = read_dataset(posterior, "course")
     draws = np.stack([snapshots[name].values for name in space.names], axis=-1)
     used, seconds = snapshots["rollouts"].values, snapshots["seconds"].values

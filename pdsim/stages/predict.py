@@ -6,20 +6,33 @@ import xarray as xr
 from pdsim.config.slices import Predict
 from pdsim.likelihood.prediction import predict as predict_from
 from pdsim.likelihood.prediction import prefix_of
-from pdsim.posterior import read_draws
+from pdsim.posterior import read_posterior
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.simulator import build_simulator
 from pdsim.trajectories import load_trajectories
 
 
-def predict(options: Predict, *, seed: int, trajectories: str, posterior: str, output: str) -> None:
+def predict(
+    options: Predict,
+    *,
+    seed: int,
+    trajectories: str,
+    posterior: str,
+    output: str,
+    force: bool = False,
+) -> None:
     """Write ``predicted`` (frames beyond the prefix, process noise included) and
-    ``predicted_observation`` (the measured channels, with sensor noise too)."""
+    ``predicted_observation`` (the measured channels, with sensor noise too).
+
+    Args:
+        force: as in ``pdsim.posterior.read_posterior``.
+    """
     device.configure(options.precision)
     simulator = build_simulator(options.simulator)
     data = load_trajectories(trajectories, simulator.system)
-    draws = read_draws(posterior, simulator.space)
+    given = read_posterior(posterior, force=force)
+    draws = given.of(simulator.space)
     noise = read_dataset(posterior, "noise")
     prefix = prefix_of(
         simulator,
@@ -49,6 +62,6 @@ def predict(options: Predict, *, seed: int, trajectories: str, posterior: str, o
             "channel": test["channel"].values,
             "measured": test["channel"].values[list(prefix.problem.noise.channels)],
         },
-        attrs={"prefix": prefix.frames, "seed": seed},
+        attrs={"prefix": prefix.frames, "seed": seed} | given.identity,
     )
     write_dataset(output, result)

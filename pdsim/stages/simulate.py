@@ -5,27 +5,32 @@ import xarray as xr
 
 from pdsim.config.slices import Simulate
 from pdsim.metrics.start_state import fit_start_states
-from pdsim.posterior import read_draws
+from pdsim.posterior import read_posterior
 from pdsim.runtime import device
-from pdsim.runtime.files import read_dataset, write_dataset
+from pdsim.runtime.files import write_dataset
 from pdsim.systems.ensemble import roll_out, simulate_each
 from pdsim.systems.simulator import build_simulator
 from pdsim.trajectories import inputs_of, is_position, load_trajectories
 
 
-def simulate(options: Simulate, *, trajectories: str, posterior: str, output: str) -> None:
+def simulate(
+    options: Simulate, *, trajectories: str, posterior: str, output: str, force: bool = False
+) -> None:
     """Write D^sim (Sec. III): each draw from each recorded trajectory's start state.
 
     Also written: the recorded trajectories again, simulated with the most likely draw from start
     states that were fitted to the window, unless they are known exactly; the difference to the
     first shows what the start state's error, amplified by the motion, contributes.
+
+    Args:
+        force: as in ``pdsim.posterior.read_posterior``.
     """
     device.configure(options.precision)
     simulator = build_simulator(options.simulator)
     data = load_trajectories(trajectories, simulator.system)
-    draws = read_draws(posterior, simulator.space)
-    stats = read_dataset(posterior, "sample_stats")
-    best = int(np.argmax(stats["log_likelihood"].values))
+    found = read_posterior(posterior, force=force)
+    draws = found.of(simulator.space)
+    best = int(np.argmax(found.stats["log_likelihood"].values))
     starts, inputs = data["start"].values, inputs_of(data)
     grid = {"frame_time": data.attrs["frame_time"], "precision": options.precision}
     # Most recordings may be much shorter than the longest.
@@ -72,6 +77,6 @@ def simulate(options: Simulate, *, trajectories: str, posterior: str, output: st
             "time": data["time"].isel(time=slice(1, None)),
             "draw": np.arange(len(draws)),
         },
-        attrs={"best_draw": best},
+        attrs={"best_draw": best} | found.identity,
     )
     write_dataset(output, result)

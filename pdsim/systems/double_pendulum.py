@@ -22,7 +22,7 @@ acceleration is NaN.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import jax.numpy as jnp
 import numpy as np
@@ -105,7 +105,7 @@ def _with_friction(free: Coefficients, R2, parameters, options: Options) -> Coef
     if not options.motors and not options.dry_friction:
         return free
     d1, d2 = parameters["dry_friction_1"], parameters["dry_friction_2"]
-    epsilon = options.friction_velocity
+    epsilon: Any = options.friction_velocity
     if not known(d1):
         # Parameters may be whole numbers; ε is none.
         epsilon = jnp.full_like(d1, epsilon, dtype=jnp.result_type(d1, float))
@@ -120,7 +120,7 @@ def _base_coefficients(parameters, options: Options) -> Coefficients:
     Cx, Cy = length * S2x, length * S2y
     # Both must be positive: the product of two negative ones would be.
     some_pendulum = (J1 > 0) & (J2 > 0) & (Cx * Cx + Cy * Cy < J1 * J2)
-    where = np.where if known(J1, some_pendulum) else jnp.where
+    where: Any = np.where if known(J1, some_pendulum) else jnp.where
     free = Coefficients(
         J1=where(some_pendulum, J1, np.nan),
         J2=J2,

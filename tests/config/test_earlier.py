@@ -1,15 +1,13 @@
-import json
-
 import numpy as np
 import pytest
-import xarray as xr
 import yaml
+from posteriors import write_posterior
 
 from pdsim.cli.main import main
 from pdsim.config.earlier import chosen_draw, with_earlier
 from pdsim.config.experiment import load_experiment
+from pdsim.posterior import read_posterior
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import write_dataset
 from pdsim.systems.simulator import build_simulator
 
 RUN = "least_squares_single"
@@ -38,28 +36,16 @@ def phases(root, tmp_path):
 
 def posterior(path, first, run=RUN, draws=None):
     """Write the posterior of four draws; of the stiffness, if it is not told of what."""
-    config = {key: first[key] for key in ("simulator", "exchangeable") if key in first}
-    draws, density = (
-        draws or {"stiffness": [11.0, 12.0, 13.0, 14.0]},
-        np.array([[1.0, 5.0, 9.0, 2.0]]),
+    draws = draws or {"stiffness": [11.0, 12.0, 13.0, 14.0]}
+    density = np.array([1.0, 5.0, 9.0, 2.0])
+    return write_posterior(
+        path,
+        draws,
+        first.get("simulator"),
+        run=run,
+        stats={"log_likelihood": density, "diverging": density == 9.0},
+        settings={key: first[key] for key in ("exchangeable",) if key in first},
     )
-    dims = ("chain", "draw")
-    stats = {
-        "log_likelihood": (dims, density),
-        "log_prior": (dims, np.zeros((1, 4))),
-        "diverging": (dims, density == 9.0),
-    }
-    attributes = {
-        "run": run,
-        "seed": 0,
-        "config": json.dumps(config),
-    }
-    groups = {
-        "/": xr.Dataset(attrs=attributes),
-        "posterior": xr.Dataset({name: (dims, [one]) for name, one in draws.items()}),
-        "sample_stats": xr.Dataset(stats),
-    }
-    write_dataset(path, xr.DataTree.from_dict(groups))
 
 
 # The draw of the highest density that has not diverged, and the mean of those.
@@ -88,10 +74,10 @@ def test_a_mean_of_alike_bodies_is_not_a_place_between_them(tmp_path):
     path = tmp_path / "posterior.nc"
     posterior(path, {"exchangeable": pairs}, draws=places)
     expected = {"a_x": 0.11, "a_y": 0.0, "b_x": -0.1, "b_y": 0.01}
-    assert chosen_draw(str(path), list(places), "mean") == pytest.approx(expected)
-    assert chosen_draw(str(path), list(places), "best")["a_x"] == 0.12
+    assert chosen_draw(read_posterior(path), list(places), "mean") == pytest.approx(expected)
+    assert chosen_draw(read_posterior(path), list(places), "best")["a_x"] == 0.12
     posterior(path, {}, draws=places)
-    assert chosen_draw(str(path), list(places), "mean")["a_x"] == pytest.approx(0.04)
+    assert chosen_draw(read_posterior(path), list(places), "mean")["a_x"] == pytest.approx(0.04)
 
 
 @pytest.mark.parametrize(

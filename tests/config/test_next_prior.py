@@ -1,14 +1,13 @@
 """A posterior file as the prior of another experiment."""
 
 import copy
-import json
 import logging
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import xarray as xr
 import yaml
+from posteriors import write_posterior
 
 from pdsim.cli.main import main
 from pdsim.config.experiment import load_experiment
@@ -17,7 +16,6 @@ from pdsim.config.slices import slice_of
 from pdsim.likelihood.noise import NoiseModel
 from pdsim.parameters import Parameter
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import write_dataset
 from pdsim.systems.simulator import build_simulator
 
 RUN = "least_squares_single"
@@ -64,33 +62,12 @@ def drawn(count=400, mean=MEAN, covariance=COVARIANCE):
     return {"stiffness": values[:, 0], "damping": np.exp(values[:, 1]), "mass": mass}
 
 
-def write_posterior(path, first, draws, kind="iid", run=RUN, diverging=()):
+def written(path, first, draws, kind="iid", run=RUN, diverging=()):
     """Write a posterior file of some draws."""
-    dims, count = ("chain", "draw"), len(draws["mass"])
-    entries = first["simulator"]["parameters"]
-    lost = np.isin(np.arange(count), diverging)[None]
-    attributes = {
-        "run": run,
-        "seed": 0,
-        "sample_kind": kind,
-        "config": json.dumps({"simulator": {"parameters": entries}}),
-    }
-    posterior = {
-        name: (dims, values[None], {k: entries[name][k] for k in ("lower", "upper")})
-        for name, values in draws.items()
-    }
-    stats = {
-        "log_likelihood": (dims, np.zeros((1, count))),
-        "log_prior": (dims, np.zeros((1, count))),
-        "diverging": (dims, lost),
-    }
-    groups = {
-        "/": xr.Dataset(attrs=attributes),
-        "posterior": xr.Dataset(posterior),
-        "sample_stats": xr.Dataset(stats),
-    }
-    write_dataset(path, xr.DataTree.from_dict(groups))
-    return str(path)
+    lost = np.isin(np.arange(len(draws["mass"])), diverging)
+    return write_posterior(
+        path, draws, first["simulator"], stats={"diverging": lost}, sample_kind=kind, run=run
+    )
 
 
 def resolved(phases, path):
@@ -99,7 +76,7 @@ def resolved(phases, path):
 
 
 def test_what_is_sought_in_both_has_the_gaussian_of_the_draws(phases, tmp_path):
-    path = write_posterior(tmp_path / "posterior.nc", phases[0], drawn())
+    path = written(tmp_path / "posterior.nc", phases[0], drawn())
     simulator = resolved(phases, path).simulator
     joint = simulator.joint_prior
     # In the order of the second experiment; the mass is sought in the first alone.
@@ -119,7 +96,7 @@ def test_what_is_sought_in_both_has_the_gaussian_of_the_draws(phases, tmp_path):
 
 
 def test_the_noise_of_a_likelihood_keeps_its_own_priors(phases, tmp_path):
-    path = write_posterior(tmp_path / "posterior.nc", phases[0], drawn())
+    path = written(tmp_path / "posterior.nc", phases[0], drawn())
     space = build_simulator(resolved(phases, path).simulator).space
     noise = Parameter("sensor_x", 0.01, 1.0, "m", "log", "half_cauchy", median=0.1)
     whole = NoiseModel((0,), (noise,), (0.0, 0.0)).extend(space)
@@ -133,7 +110,7 @@ def test_draws_that_did_not_roll_out_do_not_count(phases, tmp_path):
     for name in ("stiffness", "damping"):
         draws[name] = np.append(draws[name], 9.0)
     draws["mass"] = np.append(draws["mass"], 1.0)
-    path = write_posterior(tmp_path / "posterior.nc", phases[0], draws, diverging=(400,))
+    path = written(tmp_path / "posterior.nc", phases[0], draws, diverging=(400,))
     np.testing.assert_allclose(resolved(phases, path).simulator.joint_prior.mean, MEAN[::-1])
 
 
@@ -143,7 +120,7 @@ def test_a_limit_that_cut_the_draws_is_taken_into_account(phases, tmp_path):
     second["simulator"]["parameters"]["stiffness"]["lower"] = 5.0
     random, draws = np.random.default_rng(0), drawn(4000)
     draws["stiffness"] = 10.0 + 0.5 * np.abs(random.normal(size=4000))
-    path = write_posterior(tmp_path / "posterior.nc", first, draws)
+    path = written(tmp_path / "posterior.nc", first, draws)
     joint = resolved(phases, path).simulator.joint_prior
     assert joint.mean[1] == pytest.approx(10.0, abs=0.15)
     assert np.sqrt(joint.covariance[1][1]) == pytest.approx(0.5, rel=0.15)
@@ -156,9 +133,9 @@ def test_what_the_posterior_says_is_part_of_every_fingerprint(phases, tmp_path):
         slice_of("infer", with_next_prior(experiment, path), run=RUN, budget="quick")
         .model_dump_json()
         for path in (
-            write_posterior(tmp_path / "one.nc", first, drawn()),
-            write_posterior(tmp_path / "same.nc", first, drawn()),
-            write_posterior(tmp_path / "other.nc", first, drawn(mean=MEAN + np.array([0.1, 0.0]))),
+            written(tmp_path / "one.nc", first, drawn()),
+            written(tmp_path / "same.nc", first, drawn()),
+            written(tmp_path / "other.nc", first, drawn(mean=MEAN + np.array([0.1, 0.0]))),
         )
     }  # fmt: skip
     assert len(said) == 2
@@ -238,18 +215,18 @@ FEW = {"count": 8}, "has 8 different draws, and a covariance of 2 parameters nee
 @pytest.mark.parametrize(("options", "message"), [WITHOUT, FEW])
 def test_a_posterior_that_tells_no_covariance_is_refused(phases, tmp_path, options, message):
     draws = drawn(options.pop("count", 400))
-    path = write_posterior(tmp_path / "posterior.nc", phases[0], draws, **options)
+    path = written(tmp_path / "posterior.nc", phases[0], draws, **options)
     with pytest.raises(PdsimError, match=message):
         resolved(phases, path)
 
 
 def test_draws_that_do_not_spread_are_refused(phases, tmp_path):
     constant = drawn() | {"damping": np.full(400, 0.6)}
-    path = write_posterior(tmp_path / "posterior.nc", phases[0], constant)
+    path = written(tmp_path / "posterior.nc", phases[0], constant)
     with pytest.raises(PdsimError, match="damping is the same in all draws; hold it in"):
         resolved(phases, path)
     draws = drawn()
-    path = write_posterior(
+    path = written(
         tmp_path / "posterior.nc", phases[0], draws | {"damping": draws["stiffness"] / 20}
     )
     with pytest.raises(PdsimError, match=r"draws of .* determine each other"):
@@ -258,7 +235,7 @@ def test_draws_that_do_not_spread_are_refused(phases, tmp_path):
 
 def test_draws_beyond_the_limits_are_told_and_many_are_refused(phases, tmp_path, caplog):
     _, second, _ = phases
-    path = write_posterior(tmp_path / "posterior.nc", phases[0], drawn())
+    path = written(tmp_path / "posterior.nc", phases[0], drawn())
     limits = second["simulator"]["parameters"]["stiffness"]
     limits["upper"] = 20.9
     with caplog.at_level(logging.WARNING):
@@ -276,7 +253,7 @@ def test_draws_on_a_limit_but_for_rounding_are_within(phases, tmp_path, caplog):
     draws = drawn()
     draws["stiffness"] = np.minimum(draws["stiffness"] + 9.8, 30.0) * (1 + 1e-9)
     assert (draws["stiffness"] > 30.0).mean() > 0.2
-    path = write_posterior(tmp_path / "posterior.nc", phases[0], draws)
+    path = written(tmp_path / "posterior.nc", phases[0], draws)
     with caplog.at_level(logging.WARNING):
         resolved(phases, path)
     assert "beyond its limits" not in caplog.text
@@ -285,7 +262,8 @@ def test_draws_on_a_limit_but_for_rounding_are_within(phases, tmp_path, caplog):
 def test_a_log_scale_needs_positive_draws(phases, tmp_path):
     draws = drawn()
     draws["damping"][3] = 0.0
-    path = write_posterior(tmp_path / "posterior.nc", phases[0], draws)
+    phases[0]["simulator"]["parameters"]["damping"] = {"lower": 0, "upper": 2, "unit": "N s/m"}
+    path = written(tmp_path / "posterior.nc", phases[0], draws)
     with pytest.raises(PdsimError, match=r"damping has draws that are not positive.*scale: linear"):
         resolved(phases, path)
 
@@ -293,7 +271,7 @@ def test_a_log_scale_needs_positive_draws(phases, tmp_path):
 def test_a_posterior_that_is_missing_or_of_another_run_is_refused(phases, tmp_path, capsys):
     first, second, write = phases
     experiment = load_experiment(write("second", second))
-    path = write_posterior(tmp_path / "posterior.nc", first, drawn(), run="another")
+    path = written(tmp_path / "posterior.nc", first, drawn(), run="another")
     with pytest.raises(PdsimError, match="is of run another, seed 0, but"):
         with_next_prior(experiment, path)
     with pytest.raises(PdsimError, match="--prior-from is given, but"):

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 import yaml
+from posteriors import section, write_posterior
 
 from pdsim.config.experiment import load_control
 from pdsim.control.config import ControllerConfig, TaskConfig
 from pdsim.control.prior import first_particles
 from pdsim.control.tasks.cart_pole import CartPoleTask
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import write_dataset
 from pdsim.systems.config import PosteriorOf
 
 ASKED = PosteriorOf(experiment="cart_pole", run="csvgd_marginal")
@@ -20,15 +19,8 @@ MEAN, DEVIATION = np.array([1.08, 0.092]), np.array([0.01, 0.004])
 def posterior(path, names=("mass_cart", "mass_pole"), unit="kg", run="csvgd_marginal", scale=1.0):
     """A posterior file of 400 Gaussian draws."""
     draws = np.random.default_rng(0).normal(MEAN, DEVIATION, (400, 2)) * scale
-    group = xr.Dataset(
-        {
-            name: (("chain", "draw"), draws[None, :, i], {"units": unit})
-            for i, name in enumerate(names)
-        }
-    )
-    root = xr.Dataset(attrs={"run": run, "seed": 0})
-    write_dataset(path, xr.DataTree.from_dict({"/": root, "posterior": group}))
-    return str(path)
+    simulator = section(names, system="cart_pole", unit=unit)
+    return write_posterior(path, dict(zip(names, draws.T, strict=True)), simulator, run=run)
 
 
 def test_particles_have_the_posterior_s_moments_and_differ(tmp_path):

@@ -1,12 +1,12 @@
 """Draws of a posterior as a table and as robots' files."""
 
-import json
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from posteriors import write_posterior
 
 from pdsim.cli.main import main
 from pdsim.rigid_body.load import load_model
@@ -18,17 +18,12 @@ DRAWS = 30
 def posterior(path, simulator, **more):
     """A posterior file of random draws within the limits; the first one diverges."""
     random = np.random.default_rng(0)
-    group = xr.Dataset(
-        {
-            name: (("chain", "draw"), random.uniform(one["lower"], one["upper"], (1, DRAWS)))
-            for name, one in simulator["parameters"].items()
-        }
-    )
-    diverging = xr.Dataset({"diverging": (("chain", "draw"), np.eye(1, DRAWS, dtype=int))})
-    root = xr.Dataset(attrs={"run": "one", "config": json.dumps({"simulator": simulator})} | more)
-    tree = {"/": root, "posterior": group, "sample_stats": diverging}
-    write_dataset(path, xr.DataTree.from_dict(tree))
-    return str(path)
+    draws = {
+        name: random.uniform(one["lower"], one["upper"], DRAWS)
+        for name, one in simulator["parameters"].items()
+    }
+    diverging = np.eye(1, DRAWS, dtype=int)[0]
+    return write_posterior(path, draws, simulator, stats={"diverging": diverging}, **more)
 
 
 @pytest.fixture
@@ -124,7 +119,9 @@ def test_what_cannot_be_exported_is_named(pendubot, tmp_path, capsys):
     new = str(tmp_path / "new")
     other = tmp_path / "other.nc"
     write_dataset(other, xr.Dataset({"x": ("y", [1.0])}))
-    assert "other.nc: no posterior; give a posterior.nc" in told(str(other), "--output", new)
+    assert "other.nc: is no posterior (it has no run); give a posterior.nc" in told(
+        str(other), "--output", new
+    )
     assert "nothing.nc: no such file" in told(str(tmp_path / "nothing.nc"), "--output", new)
     with (tmp_path / "pendubot.urdf").open("a") as file:
         file.write("<!-- changed -->\n")
