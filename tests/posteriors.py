@@ -16,7 +16,9 @@ def section(draws, *, system="oscillator", unit="kg", lower=-100.0, upper=100.0)
     return {"system": system, "parameters": dict.fromkeys(draws, entry)}
 
 
-def write_posterior(path, draws, simulator=None, *, stats=None, settings=None, **attributes):
+def write_posterior(
+    path, draws, simulator=None, *, stats=None, settings=None, groups=None, **attributes
+):
     """Write a posterior file.
 
     Args:
@@ -24,6 +26,7 @@ def write_posterior(path, draws, simulator=None, *, stats=None, settings=None, *
         simulator: section of the experiment; default: ``section(draws)``.
         stats: name → values (draw,), in place of zeros.
         settings: more sections of the job.
+        groups: name → dataset, beside the others.
         attributes: in place of those of an SVGD run; None takes one away.
     """
     simulator = simulator or section(draws)
@@ -41,7 +44,7 @@ def write_posterior(path, draws, simulator=None, *, stats=None, settings=None, *
         posterior[name] = (DIMS, np.asarray(values, float)[None], attrs)
     found = {name: np.zeros(count) for name in ("log_likelihood", "log_prior")}
     found |= {"diverging": np.zeros(count, bool)} | (stats or {})
-    groups = {
+    groups = (groups or {}) | {
         "/": xr.Dataset(attrs={k: v for k, v in root.items() if v is not None}),
         "posterior": xr.Dataset(posterior),
         "sample_stats": xr.Dataset(

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from posteriors import write_posterior
 
 from pdsim.config.slices import Evaluate, Predict
 from pdsim.identity import Identity
@@ -36,19 +37,20 @@ def folder(trajectories_of, tmp_path_factory):
     data["channel_derived"][:] = [False, True]
     write_dataset(path / "trajectories.nc", data)
     for name, noise in (("single", {}), ("marginal", NOISE)):
-        drawn = {"stiffness": random.uniform(15, 25, (1, DRAWS))}
+        drawn = {"stiffness": random.uniform(15, 25, DRAWS)}
         wiggled = {k: v * random.uniform(0.9, 1.1, (1, DRAWS)) for k, v in noise.items()}
         chain = ("chain", "draw")
-        tree = {
-            "posterior": xr.Dataset({k: (chain, v) for k, v in drawn.items()}),
-            "noise": xr.Dataset({k: (chain, v) for k, v in wiggled.items()}),
-            "sample_stats": xr.Dataset(
-                {k: (chain, np.zeros((1, DRAWS))) for k in ("diverging", "max_defect")}
-            ),
-            "history": xr.Dataset({"rollouts": ("iteration", [3.0])}),
-            "convergence": xr.Dataset(),
-        }
-        write_dataset(path / f"{name}.nc", xr.DataTree.from_dict(tree))
+        write_posterior(
+            path / f"{name}.nc",
+            drawn,
+            COMMON["simulator"],
+            stats={"max_defect": np.zeros(DRAWS)},
+            groups={
+                "noise": xr.Dataset({k: (chain, v) for k, v in wiggled.items()}),
+                "history": xr.Dataset({"rollouts": ("iteration", [3.0])}),
+                "convergence": xr.Dataset(),
+            },
+        )
     shape = (len(LENGTHS), DRAWS, max(LENGTHS) - 1, 2)
     rolled = {
         "simulated": (("trajectory", "draw", "time", "channel"), np.zeros(shape)),
