@@ -16,7 +16,8 @@ import numpy as np
 from pdsim.config.messages import close_name
 from pdsim.draft.columns import EFFORT, PLACE, kind, ordered, unit_in_name
 from pdsim.draft.units import Unit, angle_unit, length_unit
-from pdsim.recordings.columns import CsvConfig, numeric_columns, other_columns
+from pdsim.recordings.columns import numeric_columns, other_columns
+from pdsim.recordings.csv_table import CsvConfig
 from pdsim.recordings.segments import LEAST_FRAMES
 from pdsim.recordings.units import conversion
 from pdsim.runtime.errors import PdsimError

@@ -26,6 +26,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from pdsim.config.messages import close_name
 from pdsim.config.section import Section
+from pdsim.recordings.plausible import check_motion, check_size, warn
 from pdsim.recordings.units import conversion, unit
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.system import POSITIONS, Quantity
@@ -33,8 +34,10 @@ from pdsim.systems.system import POSITIONS, Quantity
 log = logging.getLogger(__name__)
 
 # No motion of a machine is beyond this in SI units, nor any force.
-_LARGEST = {"angle": 1e6, "position": 1e6, "velocity": 1e6}
-_LARGEST_INPUT = 1e12
+LARGEST = {"angle": 1e6, "position": 1e6, "velocity": 1e6}
+LARGEST_INPUT = 1e12
+# An angle of more turns is more likely in another unit [rad].
+_MOST_TURNS = 200 * np.pi
 
 
 def text_of_number(value):
@@ -150,50 +153,12 @@ def check_references(channels: Mapping[str, ChannelConfig]) -> None:
             other = channels[other].plus
 
 
-def _unwrapped(values: np.ndarray) -> np.ndarray:
+def unwrapped(values: np.ndarray) -> np.ndarray:
     """Unwrap angles [rad] past what was not observed."""
     seen = np.isfinite(values)
     result = values.copy()
     result[seen] = np.unwrap(values[seen])
     return result
-
-
-def _check_size(values: np.ndarray, where: str, unit: str, largest: float) -> None:
-    beyond = np.flatnonzero(np.abs(values) > largest)
-    if len(beyond):
-        raise PdsimError(
-            f"{where} is beyond ±{largest:g} {unit} in {len(beyond):,} of {len(values):,} rows "
-            f"({100 * len(beyond) / len(values):.3g} %), first {values[beyond[0]]:.6g} {unit} in "
-            f"row {beyond[0] + 1}; check its unit; where such numbers mean that nothing was "
-            "measured, name them: recording.missing: [...]"
-        )
-
-
-def _warn(raw: np.ndarray, values: np.ndarray, where: str, angle: bool) -> None:
-    """Say what looks wrong, but may be meant.
-
-    Args:
-        raw: as in the table, NaN where not observed.
-        values: in SI, before unwrapping.
-    """
-    seen = raw[np.isfinite(raw)]
-    if len(seen) < len(raw) / 2:
-        log.warning("%s: %.3g %% of its rows are empty", where, 100 * (1 - len(seen) / len(raw)))
-    different = np.unique(seen)
-    if len(different) == 1:
-        log.warning("%s: all rows hold %g; does this sensor work?", where, different[0])
-        return
-    span = different[-1] - different[0]
-    for value, next_to in ((different[0], different[1]), (different[-1], different[-2])):
-        times = int(np.sum(seen == value))
-        if 2 <= times < len(seen) / 2 and len(different) > 2 and abs(value - next_to) > span / 2:
-            log.warning(
-                "%s: %d rows hold %g, far from all others; if this means that nothing was "
-                "measured, write missing: [%g]",
-                *(where, times, value, value),
-            )
-    if angle and np.ptp(values[np.isfinite(values)]) > 200 * np.pi:
-        log.warning("%s: spans more than 100 turns; is the unit right?", where)
 
 
 def channel_values(
@@ -210,9 +175,13 @@ def channel_values(
         quantities: the system's channels.
         missing: numbers of the table that mean this.
         source: the file, for messages.
+
+    Raises:
+        PdsimError: a channel is empty or beyond every machine, or all positions are random.
     """
     declared = {quantity.name: quantity for quantity in quantities}
     own: dict[str, np.ndarray] = {}
+    positions: list[tuple[str, np.ndarray, bool]] = []
     for name, channel in channels.items():
         quantity = declared[name]
         where = f"{source}: column {channel.column!r}, channel {name},"
@@ -222,11 +191,17 @@ def channel_values(
         if not np.isfinite(raw).any():
             raise PdsimError(f"{where} has no number in any row; leave the channel out")
         values = channel.convert(raw, quantity.unit)
-        _check_size(values, where, quantity.unit, _LARGEST.get(quantity.kind, _LARGEST_INPUT))
+        check_size(values, where, quantity.unit, LARGEST.get(quantity.kind, LARGEST_INPUT))
         angle = quantity.kind == "angle" if channel.angle is None else channel.angle
         if quantity.kind in POSITIONS:
-            _warn(raw, values, where.rstrip(","), angle)
-        own[name] = _unwrapped(values) if angle else values
+            positions.append((f"column {channel.column!r}", values, angle))
+            turn = 2 * np.pi / conversion(channel.unit, "rad") if angle else np.inf
+            remedy = "write missing: [{value}], or empty these cells"
+            warn(raw, where.rstrip(","), remedy, turn)
+            if angle and np.ptp(values[np.isfinite(values)]) > _MOST_TURNS:
+                log.warning("%s spans more than 100 turns; is the unit right?", where)
+        own[name] = unwrapped(values) if angle else values
+    check_motion(positions, source, "name other columns under recording.channels")
 
     def finished(name: str) -> np.ndarray:
         channel = channels[name]
@@ -267,5 +242,5 @@ def input_values(
                 "be known: fill these cells with what acted, or leave these rows out of the file"
             )
         values[:, i] = config.convert(raw, quantity.unit)
-        _check_size(values[:, i], where, quantity.unit, _LARGEST_INPUT)
+        check_size(values[:, i], where, quantity.unit, LARGEST_INPUT)
     return values

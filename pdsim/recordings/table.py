@@ -30,7 +30,8 @@ from pdsim.recordings.clock import (
     resampled,
     ticks,
 )
-from pdsim.recordings.columns import CsvConfig, read_columns
+from pdsim.recordings.columns import read_columns
+from pdsim.recordings.csv_table import CsvConfig
 from pdsim.recordings.fitted import FittedStates, check_near
 from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.recordings.segments import LEAST_FRAMES, SmoothingConfig, Window
