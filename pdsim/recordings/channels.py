@@ -27,7 +27,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from pdsim.config.messages import close_name
 from pdsim.config.section import Section
 from pdsim.recordings.plausible import check_motion, check_size, warn
-from pdsim.recordings.units import conversion, unit
+from pdsim.recordings.units import agree, conversion, meanings, unit
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.system import POSITIONS, Quantity
 
@@ -151,6 +151,70 @@ def check_references(channels: Mapping[str, ChannelConfig]) -> None:
                 raise ValueError(f"channels: plus leads in a circle: {' + '.join([*seen, other])}")
             seen.append(other)
             other = channels[other].plus
+
+
+def check_shared(
+    clocks: Sequence[str], channels: Mapping[str, ChannelConfig], inputs: Mapping[str, InputConfig]
+) -> None:
+    """Refuse a column that would be two things at once.
+
+    Two inputs may share one: motors that get the same command. Two channels may, where one is the
+    other turned round or moved, as of two fingers of a gripper.
+
+    Args:
+        clocks: columns of time.
+
+    Raises:
+        ValueError: names both keys.
+    """
+    seen = dict.fromkeys(clocks, "time")
+    for name, channel in channels.items():
+        for other, twin in channels.items():
+            if other == name:
+                break
+            if twin.column == channel.column and _holds_the_same(channel, twin):
+                raise PdsimError(_shared(f"channels.{other}", f"channels.{name}", channel.column))
+        if channel.column in seen:
+            raise PdsimError(_shared(seen[channel.column], f"channels.{name}", channel.column))
+    seen |= {channel.column: f"channels.{name}" for name, channel in channels.items()}
+    for name, acting in inputs.items():
+        if acting.column is not None and acting.column in seen:
+            raise PdsimError(_shared(seen[acting.column], f"inputs.{name}", acting.column))
+
+
+def _holds_the_same(one: ChannelConfig, other: ChannelConfig) -> bool:
+    """Whether two channels of one column would have the same numbers, or it two units."""
+    told = [(c.sign, c.offset, c.minus, c.plus) for c in (one, other)]
+    return one.unit != other.unit or told[0] == told[1]
+
+
+def _shared(one: str, other: str, column: str) -> str:
+    return (
+        f"recording.{one} and recording.{other} both take column {column!r}; name another column "
+        "for one of them"
+    )
+
+
+def check_stated_units(
+    configs: Mapping[str, tuple[str, str]], stated: Mapping[str, str], source: str
+) -> None:
+    """Refuse units that the file itself contradicts.
+
+    Args:
+        configs: key below ``recording`` → column and unit.
+        stated: column → its unit as the file spells it.
+        source: the file.
+
+    Raises:
+        PdsimError: names the key, and what the file says.
+    """
+    for key, (column, given) in configs.items():
+        text = stated.get(column, "")
+        if not agree(text, given):
+            raise PdsimError(
+                f"recording.{key}.unit: {given}, but {source} says that column {column!r} is in "
+                f"{text!r} (its attribute units); write unit: {meanings(text)[0]}, or mend the file"
+            )
 
 
 def unwrapped(values: np.ndarray) -> np.ndarray:
