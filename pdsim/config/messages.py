@@ -3,11 +3,12 @@
 import difflib
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from pdsim.config.scalars import RESOLVERS, disputed
 from pdsim.config.walk import follow
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import check_regular
@@ -84,7 +85,7 @@ _DEEPEST = 100
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML that only takes true and false for truth values, and ends early on deep nesting."""
+    """YAML with the types of ``pdsim.config.scalars``, which ends early on deep nesting."""
 
     def fetch_flow_collection_start(self, token):
         # The scanner takes a time that grows with the square of the depth.
@@ -93,37 +94,60 @@ class _Loader(yaml.SafeLoader):
         super().fetch_flow_collection_start(token)
 
 
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:bool", re.compile(r"true|True|TRUE|false|False|FALSE"), list("tTfF")
-)
+_Loader.yaml_implicit_resolvers = RESOLVERS
+
+
+class _Place(NamedTuple):
+    """Where a node is: a link of a chain, since in an alias of itself there are 100,000 of them."""
+
+    name: str = ""
+    above: "_Place | None" = None
+
+    def __str__(self) -> str:
+        names, place = [], self
+        while place.above is not None:
+            names.append(place.name)
+            place = place.above
+        return ".".join(reversed(names)) or "(the whole file)"
 
 
 def _check_nodes(root: yaml.Node, path: str | Path) -> None:
-    """Walk a document: refuse keys given twice, and documents that grow without end."""
-    count, pending = 0, [root]
+    """Walk a document: refuse keys given twice, disputed numbers, and growth without end."""
+    count, pending = 0, [(root, _Place())]
     while pending:
-        node = pending.pop()
+        node, place = pending.pop()
         count += 1
         if count > _MOST_NODES:
             raise PdsimError(f"{path}: more than {_MOST_NODES} values, aliases counted each time")
-        if isinstance(node, yaml.SequenceNode):
-            pending.extend(node.value)
+        if isinstance(node, yaml.ScalarNode):
+            _check_scalar(node, place, path)
+        elif isinstance(node, yaml.SequenceNode):
+            pending.extend((one, _Place(str(i), place)) for i, one in enumerate(node.value))
         elif isinstance(node, yaml.MappingNode):
             first: dict[str, int] = {}
             for key, value in node.value:
                 line = key.start_mark.line + 1
+                inner = _Place(key.value if isinstance(key, yaml.ScalarNode) else "?", place)
                 if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                    _check_scalar(key, inner, path)
                     if key.value in first:
                         raise PdsimError(
                             f"{path}: {key.value}: this key is given twice, in lines "
                             f"{first[key.value]} and {line}; remove one"
                         )
                     first[key.value] = line
-                pending.append(value)
+                pending.append((value, inner))
+
+
+def _check_scalar(node: yaml.ScalarNode, place: _Place, path: str | Path) -> None:
+    """Refuse a plain word that only some readers take for a number."""
+    why = disputed(node.value) if node.style is None else ""
+    if why:
+        word = node.value[:_SHOWN]
+        raise PdsimError(
+            f"{path}: {place}: line {node.start_mark.line + 1}: {word} is not clear: {why}; write "
+            f"a number in decimal digits, several as a list, and text in quotes: '{word}'"
+        )
 
 
 def read_yaml(path: str | Path) -> Any:

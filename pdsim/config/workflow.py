@@ -1,8 +1,11 @@
 """config/config.yaml: what the workflow runs, and where results go."""
 
+from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any
 
+import yaml
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from pdsim.config.messages import explain, read_yaml
@@ -98,12 +101,39 @@ def workflow_config(values: dict[str, Any], source: str) -> WorkflowConfig:
 def check_file(path: str) -> dict[str, Any]:
     """Return what a config file says, if Snakemake reads the same in it.
 
-    Snakemake runs templates in a file that asks for them (``__use_yte__``), and keeps the last of
-    two keys of one name.
+    Snakemake runs templates in a file that asks for them (``__use_yte__``), keeps the last of two
+    keys of one name, and has the types of YAML 1.1, in which ``2020-01-01`` is a date and ``no`` is
+    false.
     """
     values = read_yaml(path)
     if not isinstance(values, dict):
         raise PdsimError(f"{path}: a map of keys to values is expected (got {values!r})")
     if "__use_yte__" in values:
         raise PdsimError(f"{path}: __use_yte__: templates are not run; remove this key")
+    try:
+        read = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (yaml.YAMLError, ValueError) as error:
+        raise PdsimError(f"{path}: Snakemake cannot read it: {error}") from None
+    for key, ours, theirs in _differences(values, read):
+        raise PdsimError(
+            f"{path}: {key}: Snakemake reads {theirs!r} here, and pdsim {ours!r}; put the value in "
+            "quotes"
+        )
     return values
+
+
+def _differences(ours: Any, theirs: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield where two readings of one file differ: the key, and both values."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        # Keys that one reader tells apart may be one key of the other.
+        for name, other in zip_longest(ours, theirs):
+            below = f"{key}.{name}".lstrip(".")
+            if repr(name) != repr(other):
+                yield below, name, other
+                return
+            yield from _differences(ours[name], theirs[other], below)
+    elif isinstance(ours, list) and isinstance(theirs, list):
+        for i, (inner, value) in enumerate(zip(ours, theirs, strict=True)):
+            yield from _differences(inner, value, f"{key}.{i}")
+    elif repr(ours) != repr(theirs):
+        yield key, ours, theirs

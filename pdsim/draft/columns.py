@@ -8,7 +8,7 @@ they were measured come first, then those that say nothing, filtered ones, comma
 import re
 from collections.abc import Sequence
 
-from pdsim.recordings.units import conversion
+from pdsim.recordings.units import conversion, meanings
 
 TIME, PLACE, RATE, EFFORT, OTHER = "time", "place", "rate", "effort", "other"
 
@@ -26,12 +26,6 @@ _WORDS = (
 _KINDS = {
     "s": TIME, "rad": PLACE, "m": PLACE, "rad/s": RATE, "m/s": RATE, "N m": EFFORT, "N": EFFORT,
     "rad/s^2": OTHER, "m/s^2": OTHER, "A": OTHER, "V": OTHER,
-}  # fmt: skip
-_SPELLINGS = {
-    "degrees": "deg", "degree": "deg", "radians": "rad", "radian": "rad", "sec": "s", "secs": "s",
-    "second": "s", "seconds": "s", "msec": "ms", "millis": "ms", "milliseconds": "ms",
-    "usec": "us", "micros": "us", "microseconds": "us", "nsec": "ns", "nanoseconds": "ns",
-    "nm": "N m", "mnm": "mN m", "dps": "deg/s", "metres": "m", "meters": "m",
 }  # fmt: skip
 _RANKS = (
     (0, "meas measured actual raw"),
@@ -58,13 +52,18 @@ def _units_named(name: str) -> list[str]:
 
 def unit_in_name(name: str, wanted: str) -> str | None:
     """Return the unit that a column's name gives, if it can be converted to ``wanted``."""
-    for text in _units_named(name):
-        for candidate in (text.strip(), _SPELLINGS.get(text.strip().lower(), "")):
-            try:
-                conversion(candidate, wanted)
-            except ValueError:
-                continue
-            return candidate
+    found = (given for text in _units_named(name) if (given := convertible(text, wanted)))
+    return next(found, None)
+
+
+def convertible(text: str, wanted: str) -> str | None:
+    """Return what a text may mean as a unit, if it can be converted to ``wanted``."""
+    for candidate in meanings(text):
+        try:
+            conversion(candidate, wanted)
+        except ValueError:
+            continue
+        return candidate
     return None
 
 

@@ -12,7 +12,7 @@ from pdsim.draft.stretches import Stretches
 from pdsim.draft.tables import Guessed, Tables
 from pdsim.draft.text import block, comment, entries, flow, items
 from pdsim.draft.windows import Windows
-from pdsim.recordings.columns import CsvConfig
+from pdsim.recordings.csv_table import CsvConfig
 
 # Of a held-out stretch, what is seen before the rest is predicted, and in frames at most.
 _PREFIX, _MOST_PREFIX = 0.1, 40

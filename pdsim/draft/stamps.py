@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pdsim.draft.columns import TIME, kind, unit_in_name
+from pdsim.draft.columns import TIME, convertible, kind, unit_in_name
 from pdsim.draft.tables import Asked, Guessed, Named, Tables
 from pdsim.draft.units import time_unit
 from pdsim.recordings.clock import REGULAR, as_they_are, check_forward, measure, ticks
@@ -34,8 +34,7 @@ def guess_time(tables: Tables, asked: Asked) -> tuple[Guessed, float]:
     named = asked.time or Named(_time_column(tables))
     columns = tables.column(named.column)
     where = f"{tables.path}: column {named.column!r}"
-    unit = named.unit or unit_in_name(named.column, "s") or ""
-    why = "as its name says" if unit and not named.unit else "as asked for"
+    unit, why = _stated_unit(tables, named)
     stamped = columns[0][np.isfinite(columns[0])]
     if len(stamped) > 1 and stamped.min() == stamped.max():
         raise PdsimError(
@@ -67,6 +66,19 @@ def guess_time(tables: Tables, asked: Asked) -> tuple[Guessed, float]:
     rows, more = _as_frames(tables, stamps, named.column)
     step = float(np.median(np.concatenate([np.diff(one) for one in stamps])))
     return Guessed({**values, **rows}, {**reasons, **more}), step
+
+
+def _stated_unit(tables: Tables, named: Named) -> tuple[str, str]:
+    """The unit that the user, the file or the column's name says, and which; empty if none does."""
+    stated = tables.units.get(named.column, "")
+    for unit, why in (
+        (named.unit, "as asked for"),
+        (convertible(stated, "s"), f"as its attribute says: units = {stated}"),
+        (unit_in_name(named.column, "s"), "as its name says"),
+    ):
+        if unit:
+            return unit, why
+    return "", ""
 
 
 def _time_column(tables: Tables) -> str:

@@ -5,7 +5,7 @@ says which flag to give.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pdsim.config.messages import close_name
-from pdsim.draft.columns import EFFORT, PLACE, kind, ordered, unit_in_name
+from pdsim.draft.columns import EFFORT, PLACE, convertible, kind, ordered, unit_in_name
 from pdsim.draft.units import Unit, angle_unit, length_unit
-from pdsim.recordings.columns import CsvConfig, numeric_columns, other_columns
+from pdsim.recordings.columns import numeric_columns, other_columns, units_in_file
+from pdsim.recordings.csv_table import CsvConfig
 from pdsim.recordings.segments import LEAST_FRAMES
 from pdsim.recordings.units import conversion
 from pdsim.runtime.errors import PdsimError
@@ -71,11 +72,13 @@ class Tables(NamedTuple):
         files: run → path.
         csv: how they are written; of all.
         numbers: run → column → (row,).
+        units: column → what the first file says of its unit.
     """
 
     files: dict[str, Path]
     csv: CsvConfig
     numbers: dict[str, dict[str, np.ndarray]]
+    units: Mapping[str, str] = {}
 
     @property
     def first(self) -> dict[str, np.ndarray]:
@@ -134,7 +137,6 @@ def read_tables(paths: Sequence[str]) -> Tables:
         PdsimError: a file is no table; the message is that of its plainest reading.
     """
     files: dict[str, Path] = {}
-    seen: dict[str, Path] = {}
     for path in map(Path, paths):
         stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", path.stem).lstrip(".-") or "run"
         name, number = stem, 2
@@ -146,23 +148,30 @@ def read_tables(paths: Sequence[str]) -> Tables:
             raise PdsimError(
                 f"{path}: is a folder; name the tables in it: pdsim new {path}/*.csv …"
             )
-        if path.is_file():
-            twin = seen.setdefault(sha256(path), path)
-            if twin is not path:
-                raise PdsimError(
-                    f"{path}: holds the same as {twin}; what is learned from one would be held out "
-                    "in the other: leave one out"
-                )
         files[name] = path
     csv = _dialect(next(iter(files.values())))
     numbers = {run: numeric_columns(path, csv) for run, path in files.items()}
+    _check_twins(files.values())
     for run, columns in numbers.items():
         rows = max(map(len, columns.values()), default=0)
         if rows < LEAST_FRAMES:
             raise PdsimError(
                 f"{files[run]}: has {rows} rows of numbers; {LEAST_FRAMES} or more are needed"
             )
-    return Tables(files, csv, numbers)
+    run, path = next(iter(files.items()))
+    return Tables(files, csv, numbers, units_in_file(path, list(numbers[run])))
+
+
+def _check_twins(paths: Iterable[Path]) -> None:
+    """Refuse a file that holds the same as another one."""
+    seen: dict[str, Path] = {}
+    for path in paths:
+        twin = seen.setdefault(sha256(path), path)
+        if twin is not path:
+            raise PdsimError(
+                f"{path}: holds the same as {twin}; what is learned from one would be held out "
+                "in the other: leave one out"
+            )
 
 
 def _dialect(path: Path) -> CsvConfig:
@@ -346,6 +355,10 @@ def _unit(
                 f"--{flag} {quantity.name}={named.column}:{named.unit}: {error}"
             ) from None
         return Unit(named.unit, "as asked for")
+    stated = tables.units.get(named.column, "")
+    given = convertible(stated, wanted)
+    if given is not None:
+        return Unit(given, f"as its attribute says: units = {stated}")
     given = unit_in_name(named.column, wanted)
     if given is not None:
         return Unit(given, "as its name says")

@@ -6,13 +6,20 @@ from typing import Any
 
 import yaml
 
+from pdsim.config.scalars import Dumper
+
 _WIDTH = 118
 
 
 def flow(value: Any) -> str:
     """A value in one line of YAML."""
-    text = yaml.safe_dump(
-        value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=float("inf")
+    text = yaml.dump(
+        value,
+        Dumper=Dumper,
+        default_flow_style=True,
+        sort_keys=False,
+        allow_unicode=True,
+        width=float("inf"),
     )
     return text.strip().removesuffix("...").strip()
 

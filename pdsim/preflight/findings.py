@@ -44,6 +44,7 @@ class Findings(NamedTuple):
         open: directions that they leave open, in words.
         failed: share of the prior's points where a roll-out is not finite, of a system that can be.
         none: share of the prior's points where no system can be, as a body lighter than nothing.
+        doubt: first words of a message, where the frames are too far apart (``pace.suspicion``).
     """
 
     step: float
@@ -51,6 +52,7 @@ class Findings(NamedTuple):
     open: tuple[str, ...]
     failed: float
     none: float = 0.0
+    doubt: str = ""
 
     def summary(self) -> list[str]:
         """The step and what is open, a sentence each."""
@@ -88,9 +90,9 @@ class Findings(NamedTuple):
         """
         if not self.fine:
             raise PdsimError(
-                f"{source}: simulator.substeps: the error of a step is {self.step:.3g} times "
-                "the noise of the sensors and would pass for it; double substeps, or choose "
-                "integrator: rk4"
+                f"{source}: {self.doubt}simulator.substeps: the error of a step is "
+                f"{self.step:.3g} times the noise of the sensors and would pass for it; double "
+                "substeps, or choose integrator: rk4"
             )
 
 

@@ -10,6 +10,7 @@ from pdsim.preflight.information import PIECE, information
 from pdsim.preflight.pieces import MOST, pieces
 from pdsim.preflight.step_error import can_be, step_error
 from pdsim.preflight.words import open_directions
+from pdsim.recordings.pace import suspicion
 from pdsim.recordings.smoothing import white_noise
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.simulator import Simulator
@@ -41,6 +42,7 @@ def preflight(
         noise = np.maximum(noise, channel_noise(likelihood, train)[columns])
     points = spread_points(simulator, int(train.sizes["state"]))
     cut = pieces(train, frames)
+    doubt = suspicion(float(train.attrs["frame_time"]))
     step = step_error(
         simulator,
         cut.starts,
@@ -56,10 +58,11 @@ def preflight(
     if not finite.any():
         if not np.isfinite(step.ratio):
             raise PdsimError(
-                "simulator.parameters: at no point of the limits a roll-out is finite; narrow them"
+                f"{doubt}simulator.parameters: at no point of the limits a roll-out is finite; "
+                "narrow them"
             )
         # As of closed chains, whose estimated states do not close.
-        return Findings(step.ratio, {}, (UNKNOWN,), 0.0)
+        return Findings(step.ratio, {}, (UNKNOWN,), 0.0, doubt=doubt)
     matrices, points = matrices[finite], points[finite]
     alone = np.median(np.diagonal(matrices, axis1=1, axis2=2), axis=0)
     deviations = np.minimum(1 / np.sqrt(np.maximum(alone, 1e-300)), 1.0)
@@ -69,6 +72,7 @@ def preflight(
         tuple(open_directions(simulator.space, points, matrices)),
         float((possible & ~finite).mean()),
         float(1 - possible.mean()),
+        doubt,
     )
 
 

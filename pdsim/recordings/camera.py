@@ -21,7 +21,7 @@ from pdsim.recordings.markers import check_markers, read_markers
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import NumberedRuns
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_text, sha256
+from pdsim.runtime.files import read_text
 from pdsim.systems.system import System
 
 # What the camera knew of its runs, beside them in their folder.
@@ -169,7 +169,7 @@ def files(config: Config, folder: str) -> dict[str, str]:
 
 def read(config: Config, run: str, path: str, system: System) -> Recording:
     """Read a run, and what the camera knew of it."""
-    recording = read_markers(path, run, sha256(path), 1 / config.rate_hz, system)
+    recording = read_markers(path, run, 1 / config.rate_hz, system)
     truth = read_truth(path)
     if not isinstance(truth.get(run), dict):
         raise PdsimError(

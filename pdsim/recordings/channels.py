@@ -26,15 +26,18 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from pdsim.config.messages import close_name
 from pdsim.config.section import Section
-from pdsim.recordings.units import conversion, unit
+from pdsim.recordings.plausible import check_motion, check_size, warn
+from pdsim.recordings.units import agree, conversion, meanings, unit
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.system import POSITIONS, Quantity
 
 log = logging.getLogger(__name__)
 
 # No motion of a machine is beyond this in SI units, nor any force.
-_LARGEST = {"angle": 1e6, "position": 1e6, "velocity": 1e6}
-_LARGEST_INPUT = 1e12
+LARGEST = {"angle": 1e6, "position": 1e6, "velocity": 1e6}
+LARGEST_INPUT = 1e12
+# An angle of more turns is more likely in another unit [rad].
+_MOST_TURNS = 200 * np.pi
 
 
 def text_of_number(value):
@@ -150,50 +153,76 @@ def check_references(channels: Mapping[str, ChannelConfig]) -> None:
             other = channels[other].plus
 
 
-def _unwrapped(values: np.ndarray) -> np.ndarray:
+def check_shared(
+    clocks: Sequence[str], channels: Mapping[str, ChannelConfig], inputs: Mapping[str, InputConfig]
+) -> None:
+    """Refuse a column that would be two things at once.
+
+    Two inputs may share one: motors that get the same command. Two channels may, where one is the
+    other turned round or moved, as of two fingers of a gripper.
+
+    Args:
+        clocks: columns of time.
+
+    Raises:
+        ValueError: names both keys.
+    """
+    seen = dict.fromkeys(clocks, "time")
+    for name, channel in channels.items():
+        for other, twin in channels.items():
+            if other == name:
+                break
+            if twin.column == channel.column and _holds_the_same(channel, twin):
+                raise PdsimError(_shared(f"channels.{other}", f"channels.{name}", channel.column))
+        if channel.column in seen:
+            raise PdsimError(_shared(seen[channel.column], f"channels.{name}", channel.column))
+    seen |= {channel.column: f"channels.{name}" for name, channel in channels.items()}
+    for name, acting in inputs.items():
+        if acting.column is not None and acting.column in seen:
+            raise PdsimError(_shared(seen[acting.column], f"inputs.{name}", acting.column))
+
+
+def _holds_the_same(one: ChannelConfig, other: ChannelConfig) -> bool:
+    """Whether two channels of one column would have the same numbers, or it two units."""
+    told = [(c.sign, c.offset, c.minus, c.plus) for c in (one, other)]
+    return one.unit != other.unit or told[0] == told[1]
+
+
+def _shared(one: str, other: str, column: str) -> str:
+    return (
+        f"recording.{one} and recording.{other} both take column {column!r}; name another column "
+        "for one of them"
+    )
+
+
+def check_stated_units(
+    configs: Mapping[str, tuple[str, str]], stated: Mapping[str, str], source: str
+) -> None:
+    """Refuse units that the file itself contradicts.
+
+    Args:
+        configs: key below ``recording`` → column and unit.
+        stated: column → its unit as the file spells it.
+        source: the file.
+
+    Raises:
+        PdsimError: names the key, and what the file says.
+    """
+    for key, (column, given) in configs.items():
+        text = stated.get(column, "")
+        if not agree(text, given):
+            raise PdsimError(
+                f"recording.{key}.unit: {given}, but {source} says that column {column!r} is in "
+                f"{text!r} (its attribute units); write unit: {meanings(text)[0]}, or mend the file"
+            )
+
+
+def unwrapped(values: np.ndarray) -> np.ndarray:
     """Unwrap angles [rad] past what was not observed."""
     seen = np.isfinite(values)
     result = values.copy()
     result[seen] = np.unwrap(values[seen])
     return result
-
-
-def _check_size(values: np.ndarray, where: str, unit: str, largest: float) -> None:
-    beyond = np.flatnonzero(np.abs(values) > largest)
-    if len(beyond):
-        raise PdsimError(
-            f"{where} is beyond ±{largest:g} {unit} in {len(beyond):,} of {len(values):,} rows "
-            f"({100 * len(beyond) / len(values):.3g} %), first {values[beyond[0]]:.6g} {unit} in "
-            f"row {beyond[0] + 1}; check its unit; where such numbers mean that nothing was "
-            "measured, name them: recording.missing: [...]"
-        )
-
-
-def _warn(raw: np.ndarray, values: np.ndarray, where: str, angle: bool) -> None:
-    """Say what looks wrong, but may be meant.
-
-    Args:
-        raw: as in the table, NaN where not observed.
-        values: in SI, before unwrapping.
-    """
-    seen = raw[np.isfinite(raw)]
-    if len(seen) < len(raw) / 2:
-        log.warning("%s: %.3g %% of its rows are empty", where, 100 * (1 - len(seen) / len(raw)))
-    different = np.unique(seen)
-    if len(different) == 1:
-        log.warning("%s: all rows hold %g; does this sensor work?", where, different[0])
-        return
-    span = different[-1] - different[0]
-    for value, next_to in ((different[0], different[1]), (different[-1], different[-2])):
-        times = int(np.sum(seen == value))
-        if 2 <= times < len(seen) / 2 and len(different) > 2 and abs(value - next_to) > span / 2:
-            log.warning(
-                "%s: %d rows hold %g, far from all others; if this means that nothing was "
-                "measured, write missing: [%g]",
-                *(where, times, value, value),
-            )
-    if angle and np.ptp(values[np.isfinite(values)]) > 200 * np.pi:
-        log.warning("%s: spans more than 100 turns; is the unit right?", where)
 
 
 def channel_values(
@@ -210,9 +239,13 @@ def channel_values(
         quantities: the system's channels.
         missing: numbers of the table that mean this.
         source: the file, for messages.
+
+    Raises:
+        PdsimError: a channel is empty or beyond every machine, or all positions are random.
     """
     declared = {quantity.name: quantity for quantity in quantities}
     own: dict[str, np.ndarray] = {}
+    positions: list[tuple[str, np.ndarray, bool]] = []
     for name, channel in channels.items():
         quantity = declared[name]
         where = f"{source}: column {channel.column!r}, channel {name},"
@@ -222,11 +255,17 @@ def channel_values(
         if not np.isfinite(raw).any():
             raise PdsimError(f"{where} has no number in any row; leave the channel out")
         values = channel.convert(raw, quantity.unit)
-        _check_size(values, where, quantity.unit, _LARGEST.get(quantity.kind, _LARGEST_INPUT))
+        check_size(values, where, quantity.unit, LARGEST.get(quantity.kind, LARGEST_INPUT))
         angle = quantity.kind == "angle" if channel.angle is None else channel.angle
         if quantity.kind in POSITIONS:
-            _warn(raw, values, where.rstrip(","), angle)
-        own[name] = _unwrapped(values) if angle else values
+            positions.append((f"column {channel.column!r}", values, angle))
+            turn = 2 * np.pi / conversion(channel.unit, "rad") if angle else np.inf
+            remedy = "write missing: [{value}], or empty these cells"
+            warn(raw, where.rstrip(","), remedy, turn)
+            if angle and np.ptp(values[np.isfinite(values)]) > _MOST_TURNS:
+                log.warning("%s spans more than 100 turns; is the unit right?", where)
+        own[name] = unwrapped(values) if angle else values
+    check_motion(positions, source, "name other columns under recording.channels")
 
     def finished(name: str) -> np.ndarray:
         channel = channels[name]
@@ -267,5 +306,5 @@ def input_values(
                 "be known: fill these cells with what acted, or leave these rows out of the file"
             )
         values[:, i] = config.convert(raw, quantity.unit)
-        _check_size(values[:, i], where, quantity.unit, _LARGEST_INPUT)
+        check_size(values[:, i], where, quantity.unit, LARGEST_INPUT)
     return values

@@ -16,7 +16,7 @@ from pdsim.recordings.markers import check_markers, read_markers
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import NumberedRuns
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import sha256, write_atomically
+from pdsim.runtime.files import check_regular, sha256, write_atomically
 from pdsim.systems.system import System
 
 PUBLIC_COPY = (
@@ -92,8 +92,8 @@ def files(config: Config, folder: str) -> dict[str, str]:
 
 def read(config: Config, run: str, path: str, system: System) -> Recording:
     """Read a run, checked against its published SHA-256."""
-    digest, frame_time = check_file(path, int(run)), 1 / config.rate_hz
-    return read_markers(path, run, digest, frame_time, system, offsets=config.marker_offsets)
+    check_file(path, int(run))
+    return read_markers(path, run, 1 / config.rate_hz, system, offsets=config.marker_offsets)
 
 
 def local_folder(configured: str | None) -> str | None:
@@ -105,6 +105,7 @@ def check_file(path: str | Path, run: int) -> str:
     """Return the file's SHA-256, or refuse a file that is not the published run."""
     if run not in SHA256:
         raise PdsimError(f"the IBM recordings have runs 0 to {max(SHA256)}, not {run}")
+    check_regular(path, f"run {run} of the IBM recordings")
     if not Path(path).is_file():
         raise PdsimError(
             f"{path}: no such file; name a folder that holds the IBM recordings as config key "

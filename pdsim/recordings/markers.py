@@ -5,14 +5,26 @@ tip. **The first number of each pair is vertical and grows downwards, the second
 With the two exchanged gravity points sideways and no parameters fit, yet everything runs.
 """
 
+import logging
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
+from pdsim.recordings.channels import unwrapped
+from pdsim.recordings.plausible import check_motion, warn
+from pdsim.recordings.raw_file import check_text_fits, check_there
 from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import sha256
 from pdsim.systems.system import System
 
+log = logging.getLogger(__name__)
+
+# No image has as many [pixel].
+_LARGEST_PIXEL = 1e6
+# What to do about frames that a camera lost; its format has no sign for them.
+_OTHER_WINDOWS = "choose windows without these lines (recording.train and recording.test)"
 # Offsets are found where an information's eigenvalues differ by less than this, and to this share
 # of a link's length.
 _FLAT, _UNSURE = 1e-9, 2e-3
@@ -20,15 +32,24 @@ _FLAT, _UNSURE = 1e-9, 2e-3
 
 def read_pixels(path: str | Path) -> np.ndarray:
     """Read a recording, shape (frame, marker, 2) with the last axis (down, across) [pixel]."""
-    if not Path(path).read_bytes().strip():
+    check_there(path, "a run of six columns of pixels")
+    check_text_fits(path)
+    lines = Path(path).read_bytes().rstrip().splitlines()
+    if not lines:
         raise PdsimError(f"{path}: is empty; record it again, or name another --raw")
     try:
-        table = np.loadtxt(path, delimiter=",", ndmin=2)
+        # A line that is commented out would close up the time around it.
+        table = np.loadtxt(lines, delimiter=",", ndmin=2, comments=None, encoding="utf-8")
     except (OSError, ValueError) as error:
         raise PdsimError(
             f"{path}: cannot be read as comma-separated numbers: {error}; the format is six "
             "columns without a header, (down, across) of pivot, elbow and tip in pixels"
         ) from error
+    if len(table) < len(lines):
+        line = next(i for i, text in enumerate(lines, 1) if not text.strip())
+        raise PdsimError(
+            f"{path}: line {line} is empty, and the time around it would close up; record it again"
+        )
     if table.shape[1] != 6 or len(table) < 3:
         raise PdsimError(
             f"{path}: {table.shape[0]} lines of {table.shape[1]} columns, but the format has six "
@@ -38,6 +59,34 @@ def read_pixels(path: str | Path) -> np.ndarray:
         line = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0]) + 1
         raise PdsimError(f"{path}: line {line} holds a value that is not a finite number")
     return table.reshape(-1, 3, 2)
+
+
+def _check_pixels(pixels: np.ndarray, path: str) -> None:
+    """Refuse pixels that no markers of two links have, and tell of those that look lost."""
+    for i, (marker, axis) in enumerate(product(("pivot", "elbow", "tip"), ("down", "across"))):
+        column = pixels.reshape(-1, 6)[:, i]
+        where = f"{path}: column {i + 1}, {marker} {axis},"
+        largest = np.flatnonzero(np.abs(column) > _LARGEST_PIXEL)
+        if len(largest):
+            raise PdsimError(
+                f"{where} holds {column[largest[0]]:.6g} in line {largest[0] + 1}, and no image "
+                f"has more than {_LARGEST_PIXEL:,.0f} pixels; record it again"
+            )
+        if np.ptp(column) > 0:
+            warn(column, where.rstrip(","), _OTHER_WINDOWS)
+    links = np.diff(pixels, axis=1)
+    lost = np.flatnonzero((links == 0).all(axis=2).any(axis=1))
+    if len(lost):
+        told = (
+            f"{path}: two markers are on one point in {len(lost):,} of {len(pixels):,} lines "
+            f"({100 * len(lost) / len(pixels):.3g} %), first in line {lost[0] + 1}"
+        )
+        if len(lost) > len(pixels) / 2:
+            raise PdsimError(f"{told}, so no link has a direction; record it again")
+        log.warning("%s; the angles there are taken as not observed", told)
+    turned = np.arctan2(links[..., 1], links[..., 0])
+    positions = [("link 1", turned[:, 0], True), ("link 2", turned[:, 1], True)]
+    check_motion(positions, path, "the markers were not followed: record it again")
 
 
 def moved_onto_axes(pixels: np.ndarray, origin: str) -> np.ndarray:
@@ -106,10 +155,12 @@ def joint_angles(pixels: np.ndarray) -> np.ndarray:
         pixels: (frame, marker, 2).
 
     Returns:
-        (frame, 2): q0, q1 [rad].
+        (frame, 2): q0, q1 [rad]; NaN where two markers are on one point.
     """
     links = np.diff(pixels, axis=1)
-    absolute = np.unwrap(np.arctan2(links[..., 1], links[..., 0]), axis=0)
+    turned = np.arctan2(links[..., 1], links[..., 0])
+    turned[(links == 0).all(axis=2)] = np.nan
+    absolute = np.stack([unwrapped(link) for link in turned.T], axis=1)
     return np.stack([absolute[:, 0], absolute[:, 1] - absolute[:, 0]], axis=1)
 
 
@@ -129,19 +180,19 @@ def check_markers(system: System) -> None:
 
 
 def read_markers(
-    path: str, run: str, digest: str, frame_time: float, system: System, *, offsets: bool = False
+    path: str, run: str, frame_time: float, system: System, *, offsets: bool = False
 ) -> Recording:
     """Read a run of the double pendulum: both angles are observed, nothing acts on it.
 
     Args:
-        digest: SHA-256 of the file.
         frame_time: [s].
         offsets: whether markers sit beside their axes (``moved_onto_axes``).
     """
     pixels = read_pixels(path)
+    _check_pixels(pixels, path)
     angles = joint_angles(moved_onto_axes(pixels, path) if offsets else pixels)
     observed = np.full((len(angles), len(system.channels)), np.nan)
     observed[:, :2] = angles
     nothing = np.zeros((len(angles), 0))
     count = len(system.state)
-    return unsmoothed(run, frame_time, observed, nothing, count, source=path, sha256=digest)
+    return unsmoothed(run, frame_time, observed, nothing, count, source=path, sha256=sha256(path))

@@ -18,6 +18,9 @@ from pydantic import Field, model_validator
 from pdsim.config.messages import close_name
 from pdsim.config.section import Count, Positive, Section
 from pdsim.recordings.camera import TRUTH_FILE, made, read_truth
+from pdsim.recordings.channels import LARGEST, LARGEST_INPUT
+from pdsim.recordings.plausible import check_motion, check_size, warn
+from pdsim.recordings.raw_file import check_text_fits, check_there
 from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
 from pdsim.runtime.errors import PdsimError
@@ -111,13 +114,25 @@ def read_log(run: str, path: str, system: System, frame_time: float) -> Recordin
     """Read a table of channels and inputs, and the truth that stands beside it.
 
     Raises:
-        PdsimError: the table cannot be read.
+        PdsimError: the table cannot be read, is of another system, or holds no motion.
     """
+    check_there(path, "a run that pdsim record wrote")
+    check_text_fits(path)
+    header, _, text = Path(path).read_bytes().rstrip().partition(b"\n")
+    wanted = _header(system)
+    if header.decode(errors="replace").strip() != wanted:
+        raise PdsimError(
+            f"{path}: its first line is not {wanted}: it is no recording of {system.name}; record "
+            "it again"
+        )
     try:
-        table = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+        table = np.loadtxt(text.splitlines(), delimiter=",", ndmin=2, comments=None)
     except (OSError, ValueError) as error:
         raise PdsimError(f"{path}: cannot be read: {error}; record it again") from error
+    if table.shape[1] != wanted.count(",") + 1:
+        raise PdsimError(f"{path}: its rows have {table.shape[1]} columns; record it again")
     count = len(system.channels)
+    _check_channels(table, system, path)
     recording = unsmoothed(
         run,
         frame_time,
@@ -130,14 +145,32 @@ def read_log(run: str, path: str, system: System, frame_time: float) -> Recordin
     return replace(recording, truth=read_truth(path))
 
 
+def _header(system: System) -> str:
+    return ",".join(q.name for q in (*system.channels, *system.inputs))
+
+
+def _check_channels(table: np.ndarray, system: System, path: str) -> None:
+    """Refuse what no machine does, and tell of samples that look lost."""
+    quantities, positions = (*system.channels, *system.inputs), []
+    for quantity, column in zip(quantities, table.T, strict=True):
+        where = f"{path}: column {quantity.name!r}"
+        check_size(column, where, quantity.unit, LARGEST.get(quantity.kind, LARGEST_INPUT))
+        if quantity.kind in POSITIONS and np.isfinite(column).any():
+            turn = 2 * np.pi if quantity.kind == "angle" else np.inf
+            warn(column, where, "empty these cells: nan", turn)
+            positions.append((quantity.name, column, quantity.kind == "angle"))
+    check_motion(positions, path, "record it again")
+
+
 def make(config: Config, system: System, folder: Path) -> None:
     """Record every run into a folder: ``<run>.csv`` of channels and inputs, and the truth."""
     truth = {name: parameter.default for name, parameter in system.parameters.items()}
     truth |= config.parameters
-    header = ",".join(q.name for q in (*system.channels, *system.inputs))
     for number, run in enumerate(config.runs):
         table = np.concatenate(simulate(config, system, truth, run, number), axis=1)
-        np.savetxt(folder / f"{number}.csv", table, delimiter=",", header=header, comments="")
+        np.savetxt(
+            folder / f"{number}.csv", table, delimiter=",", header=_header(system), comments=""
+        )
     text = json.dumps(truth, indent=1, sort_keys=True)
     (folder / TRUTH_FILE).write_text(text + "\n", encoding="utf-8")
 

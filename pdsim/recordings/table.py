@@ -19,6 +19,8 @@ from pdsim.recordings.channels import (
     channel_values,
     check_names,
     check_references,
+    check_shared,
+    check_stated_units,
     input_values,
     text_of_number,
 )
@@ -30,8 +32,10 @@ from pdsim.recordings.clock import (
     resampled,
     ticks,
 )
-from pdsim.recordings.columns import CsvConfig, read_columns
+from pdsim.recordings.columns import read_columns, units_in_file
+from pdsim.recordings.csv_table import CsvConfig
 from pdsim.recordings.fitted import FittedStates, check_near
+from pdsim.recordings.pace import warn_of_rate, warn_of_stamps
 from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.recordings.segments import LEAST_FRAMES, SmoothingConfig, Window
 from pdsim.recordings.stretches import TableWindow, stretches
@@ -292,6 +296,8 @@ def check(config: Config, system: System) -> None:
                     f"recording.derive_velocities: would overwrite the measured channel "
                     f"{quantity.name}; leave one of them out"
                 )
+    clocks = [time.column for time in (config.time, config.clock) if time is not None]
+    check_shared(clocks, config.channels, config.inputs)
 
 
 def files(config: Config, folder: str) -> dict[str, str]:
@@ -333,6 +339,14 @@ def _timeline(config: Config, columns: Mapping[str, Any], source: str) -> Timeli
     return as_they_are(seconds, where)
 
 
+def _units(config: Config) -> dict[str, tuple[str, str]]:
+    """Key of each column that is used → the column, and its unit."""
+    used: dict[str, Any] = {"clock": config.clock} if config.clock else {"time": config.time}
+    used |= {f"channels.{name}": channel for name, channel in config.channels.items()}
+    used |= {f"inputs.{name}": acting for name, acting in config.inputs.items()}
+    return {key: (c.column, c.unit) for key, c in used.items() if c is not None and c.column}
+
+
 def read(config: Config, run: str, path: str, system: System) -> Recording:
     """Read a whole run.
 
@@ -343,11 +357,15 @@ def read(config: Config, run: str, path: str, system: System) -> Recording:
         PdsimError: the file, a column or a cell cannot be used.
     """
     check(config, system)
-    time = [config.clock or config.time]
-    used = [*time, *config.channels.values(), *config.inputs.values()]
-    names = [c.column for c in used if c is not None and c.column is not None]
-    columns = read_columns(path, list(dict.fromkeys(names)), config.csv)
+    used = _units(config)
+    names = list(dict.fromkeys(column for column, _ in used.values()))
+    columns = read_columns(path, names, config.csv)
+    check_stated_units(used, units_in_file(path, names), path)
     timeline = _timeline(config, columns, path)
+    if clock := config.clock or config.time:
+        warn_of_stamps(timeline.frame_time, clock.column, clock.unit, path)
+    else:
+        warn_of_rate(timeline.frame_time, path)
     channels = channel_values(config.channels, columns, system.channels, config.missing, path)
     inputs = input_values(config.inputs, columns, system.inputs, len(channels), path)
     observed = timeline.observed(channels)

@@ -47,6 +47,7 @@ _PLAIN = {
     "rpm": Unit(2 * math.pi / 60, (0, 0, -1, 1, 0)),
     "min": Unit(60.0, (0, 0, 1, 0, 0)),
     "h": Unit(3600.0, (0, 0, 1, 0, 0)),
+    "day": Unit(86400.0, (0, 0, 1, 0, 0)),
     "in": Unit(0.0254, (0, 1, 0, 0, 0)),
     "bar": Unit(1e5, (1, -1, -2, 0, 0)),
     # Of accelerometers; a plain g is a gram.
@@ -75,6 +76,18 @@ _OFFERED = (
     ),
     *("s", "ms", "us", "ns", "min", "h", "Hz", "kg", "g", "kg m^2", "g cm^2", "W", "1"),
 )
+# Words that people write in full, or in the letters of another program → symbol.
+_WORDS = {
+    "degree": "deg", "arcdegree": "deg", "radian": "rad", "revolution": "rev", "turn": "rev",
+    "sec": "s", "second": "s", "msec": "ms", "milli": "ms", "millisecond": "ms", "usec": "us",
+    "micro": "us", "microsecond": "us", "nsec": "ns", "nano": "ns", "nanosecond": "ns",
+    "minute": "min", "hour": "h", "metre": "m", "meter": "m", "millimetre": "mm",
+    "millimeter": "mm", "centimetre": "cm", "centimeter": "cm", "newton": "N", "newtonmeter": "N m",
+    "newtonmetre": "N m", "nm": "N m", "mnm": "mN m", "knm": "kN m", "dps": "deg/s", "hertz": "Hz",
+    "hz": "Hz", "ampere": "A", "amp": "A", "volt": "V", "kilogram": "kg", "gram": "g",
+}  # fmt: skip
+# Dimensionless, as files say of anything; and what is a gram to some and gravity to others.
+_SAY_NOTHING = ("1", "-", "g")
 _TOKEN = re.compile(r"(?P<symbol>[^\d^\s]+?\d?|[1-])(\^(?P<power>-?\d))?")
 _SPELLINGS = {"**": "^", "*": " ", "·": " ", "⋅": " ", "²": "^2", "³": "^3", "⁻": "^-", "¹": "1"}
 
@@ -135,3 +148,43 @@ def conversion(given: str, wanted: str) -> float:
             f"{', '.join(fitting) or wanted}"
         )
     return source.factor / target.factor
+
+
+def meanings(text: str) -> list[str]:
+    """Return the units that a file or a person may mean, none where the text is no unit.
+
+    Words are understood in full, in the plural and in any case: ``degrees``, ``Newton-meter``,
+    ``rad s-1``, ``radians per second``, ``milliseconds since 2024-01-01``.
+    """
+    plain = text.partition(" since ")[0].strip()
+    worded = re.sub(r"\s*\bper\b\s*", "/", plain.lower())
+    worded = re.sub(r"(?<=[a-z])[-._](?=[a-z])", " ", worded)
+    worded = re.sub(r"([a-z])(-\d)\b", r"\1^\2", worded)
+    worded = re.sub(r"[a-z]+", _symbol_of_word, worded)
+    found = []
+    for candidate in dict.fromkeys((plain, worded.replace("n m", "N m"))):
+        try:
+            unit(candidate)
+        except ValueError:
+            continue
+        if candidate not in _SAY_NOTHING:
+            found.append(candidate)
+    return found
+
+
+def _symbol_of_word(match: re.Match[str]) -> str:
+    word = match[0]
+    return _WORDS.get(word) or _WORDS.get(word.removesuffix("s")) or word
+
+
+def agree(stated: str, wanted: str) -> bool:
+    """Whether a unit as a file states it can be ``wanted``; what is no unit disagrees with none."""
+    found = meanings(stated)
+    return not found or any(_same(meaning, wanted) for meaning in found)
+
+
+def _same(given: str, wanted: str) -> bool:
+    try:
+        return math.isclose(conversion(given, wanted), 1.0, rel_tol=1e-6)
+    except ValueError:
+        return False

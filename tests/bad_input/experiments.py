@@ -214,4 +214,20 @@ CASES = [
     Case("two experiments, one wrong", ("check", "{demo}", "mine.yaml"), ("mine.yaml: simulator: this key is missing",), {"mine.yaml": Edited("demo", {("simulator",): GONE})}),
     Case("a decimal comma", ("check", "mine.yaml"), ("mine.yaml: ", "0"), {"mine.yaml": "title: a\nlikelihood: {noise_relative: 0,1}\n"}),
     Case("a key twice", ("check", "mine.yaml"), ("mine.yaml: title: this key is given twice, in lines 1 and 2",), {"mine.yaml": "title: a\ntitle: b\n"}),
+    *(
+        Case(f"YAML: {text}", ("check", "mine.yaml"), (f"mine.yaml: {key}: line 2: ", "is not clear", *words, "in quotes: '"), {"mine.yaml": f"title: a\n{text}\n"})
+        for text, key, words in (
+            ("seeds: [1:40]", "seeds.0", ("1:40", "base 60", "several as a list")),
+            ("recording: {rate_hz: 1:40}", "recording.rate_hz", ("base 60",)),
+            ("recording: {train: [{run: 010}]}", "recording.train.0.run", ("010", "octal")),
+            ("recording: {train: [{run: 08}]}", "recording.train.0.run", ("08", "leading zeros")),
+            ("seeds: [-007]", "seeds.0", ("leading zeros",)),
+            ("seeds: [0x1F]", "seeds.0", ("hexadecimal",)),
+            ("seeds: [0b1]", "seeds.0", ("binary",)),
+            ("seeds: [0o17]", "seeds.0", ("octal",)),
+            ("budgets: {quick: {iteration_count: 1_000}}", "budgets.quick.iteration_count", ("underscores",)),
+            ("recording: {files: {01: a.csv}}", "recording.files.01", ("leading zeros",)),
+            ("a: {rate_hz: 1:40:30.5}", "a.rate_hz", ("base 60",)),
+        )
+    ),
 ]

@@ -7,9 +7,11 @@ import yaml
 from experiment_files import write
 
 from pdsim.config.experiment import load_any, load_experiment
+from pdsim.config.messages import read_yaml
 from pdsim.config.reference import config_readme, schemas
 from pdsim.config.slices import slice_of
 from pdsim.config.workflow import check_file, workflow_config
+from pdsim.draft.text import flow
 from pdsim.runtime.errors import PdsimError
 
 EXPERIMENTS = (
@@ -192,6 +194,47 @@ def test_templates_are_refused_before_anything_reads_them(tmp_path, value):
         check_file(str(path))
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e3", 1000.0), ("-1.5E-2", -0.015), (".5", 0.5), ("+7", 7), ("-0", 0), ("~", None),
+        ("2026-01-02", "2026-01-02"), ("=", "="), ("no", "no"), ("on", "on"), ("'010'", "010"),
+        ("10:75", "10:75"), ("1,000", "1,000"), ("{<<: &a {b: 1}, c: 2}", {"b": 1, "c": 2}),
+    ],
+)  # fmt: skip
+def test_plain_words_are_what_other_languages_take_them_for(tmp_path, text, value):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"key: {text}\n")
+    assert repr(read_yaml(path)) == repr({"key": value})
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    words = ("010", "1e3", "1:40", "2026-01-02", "no", "true", "0x1F", "1_000", "a\nb", "a\u2028b")
+    words += ("a: b", "#", "{b}", "=", "", "'", '"', "\t", "null", "\x85", "-", "é", "a #b")
+    values = {word: [word, {word: word}] for word in words}
+    path = tmp_path / "mine.yaml"
+    path.write_text(flow(values), encoding="utf-8")
+    assert len(path.read_text().splitlines()) == 1
+    assert read_yaml(path) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("groups: {a: [2026-01-02]}", r"groups\.a\.0: Snakemake reads datetime"),
+        ("groups: {no: [b]}", r"groups\.no: Snakemake reads False here"),
+        ("results: 1e3", "results: Snakemake reads '1e3' here, and pdsim 1000.0"),
+        ("groups: {yes: [a], on: [b]}", r"groups\.yes: Snakemake reads True"),
+        ("results: =", "Snakemake cannot read it"),
+    ],
+)
+def test_what_snakemake_reads_otherwise_is_refused(tmp_path, text, words):
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    with pytest.raises(PdsimError, match=words):
+        check_file(str(path))
+
+
 def bomb():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
@@ -208,7 +251,7 @@ NOT_CONFIGS = {
     "an alias bomb": (bomb(), "more than 100000 values"),
     "an alias of itself": (b"a: &a [*a]\n", "mine.yaml"),
     "tags of Python": (b"title: !!python/object/apply:os.system [touch x]\n", "not valid YAML"),
-    "a date that is none": (b"title: 2026-13-45\n", "not valid YAML"),
+    "a date that is none": (b"title: 2026-13-45\n", "simulator: this key is missing"),
     "nothing": (b"", "(the whole file)"),
     "a list": (b"- 1\n- 2\n", "(the whole file)"),
     "a number of digits": (b"title: 0x" + b"f" * 9000 + b"\n", "mine.yaml"),

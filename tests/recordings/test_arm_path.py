@@ -38,8 +38,10 @@ def config(**changes) -> Config:
 def file(tmp_path):
     (tmp_path / "truth.json").write_text(json.dumps({"kappa_psi": 0.9}))
     path = tmp_path / "0.csv"
-    rows = np.random.default_rng(0).normal(size=(41, 24))
-    np.savetxt(path, rows, delimiter=",", header="names", comments="")
+    rows = np.random.default_rng(0).normal(size=(41, 24)).cumsum(axis=0)
+    system = build(Options(links=12))
+    names = ",".join(q.name for q in (*system.channels, *system.inputs))
+    np.savetxt(path, rows, delimiter=",", header=names, comments="")
     return path, rows
 
 

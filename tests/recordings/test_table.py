@@ -1,5 +1,7 @@
 import logging
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -213,18 +215,24 @@ def test_netcdf(tmp_path):
 
 
 def test_parquet_or_what_it_needs(tmp_path, monkeypatch):
+    """Without pyarrow, which only users of Parquet need: what pdsim asks of it is imitated."""
     import pandas as pd
 
     path = tmp_path / "run.parquet"
     path.write_bytes(b"PAR1 and so on")
-    frame = pd.DataFrame({"t": TIME, "a": A, "b": B})
-    monkeypatch.setattr(pd, "read_parquet", lambda path: frame)
+    frame = pd.DataFrame({"t": TIME, "a": A, "b": B, "other": A})
+    shape = SimpleNamespace(num_columns=4, num_rows=400)
+    imitated = SimpleNamespace(
+        read_metadata=lambda path: shape, read_schema=lambda path: SimpleNamespace(names=[*frame])
+    )
+    monkeypatch.setitem(sys.modules, "pyarrow", SimpleNamespace(parquet=imitated))
+    monkeypatch.setattr(pd, "read_parquet", lambda path, columns: frame[columns])
     assert np.array_equal(read(str(path)).observed[:, 0], A)
-
-    def without(path):
-        raise ImportError
-
-    monkeypatch.setattr(pd, "read_parquet", without)
+    shape.num_rows = 10**11
+    refused(str(path), ["has 100,000,000,000 rows", "this machine has", "every tenth row"])
+    shape.num_columns = 10**5
+    refused(str(path), ["has 100,000 columns, and at most 10,000 are read"])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     refused(str(path), ["pip install pyarrow", "CSV"])
 
 
