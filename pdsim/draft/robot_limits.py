@@ -1,7 +1,7 @@
 """Which parameters of a robot from its file are sought, and between which limits.
 
 Limits are around the numbers of the file. Candidates are mass, centre of mass and inertia of each
-body that moves, armature and friction of each joint; of these only those are sought that the
+body that moves and has mass, armature and friction of each joint; of these only those are sought that the
 accelerations tell apart (QR with column pivoting; Golub, Klema and Stewart, 1976). The others stay
 as the file has them. Few files know their friction: where the first guess of armature or friction
 comes near its limit, that is moved.
@@ -27,6 +27,7 @@ from pdsim.draft.entries import (
     told_apart,
 )
 from pdsim.draft.matching import Motion, match
+from pdsim.rigid_body.names import key_for
 from pdsim.systems.articulated import Articulated
 from pdsim.systems.describe import moves
 
@@ -69,12 +70,15 @@ def _candidates(system: Articulated, motion: Motion) -> dict[str, dict[str, Any]
     found: dict[str, dict[str, Any]] = {}
 
     def add(name: str, entry: dict[str, Any], *sets: str) -> None:
-        found[name.replace("/", "_")] = {**entry, "sets": list(sets)}
+        found[key_for(name, found)] = {**entry, "sets": list(sets)}
 
     weight = 0.0
     for body in (b.name for b in model.bodies[1:] if moves(model, b.name)):
         value = {name: p.default for name, p in numbers.items() if name.startswith(f"body/{body}/")}
         mass = value[f"body/{body}/mass"]
+        if not mass > 0:
+            # A frame, as a flange or a foot, that only marks a place.
+            continue
         add(f"{body}_mass", log_entry(mass / 2, 2 * mass, "kg"), f"body/{body}/mass")
         reach = math.hypot(*(value[f"body/{body}/com/{axis}"] for axis in "xyz"))
         weight += mass * GRAVITY * max(reach, 0.01)

@@ -1,0 +1,231 @@
+"""What a robot's file can have that is not simulated: found in MuJoCo's model, refused by name.
+
+Nothing that could change the motion is dropped in silence. An experiment can ignore a feature, or a
+single geom, equality, tendon or actuator by its name.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pdsim.rigid_body.contents import Contents
+from pdsim.rigid_body.model import WORLD
+from pdsim.runtime.errors import PdsimError
+
+_IGNORE = "options.ignore"
+_SHOWN = 4
+# Flags that switch off numbers of the file: flags of MuJoCo's versions, the name in a file, what
+# stops, MuJoCo's array, and what to write instead.
+_SWITCHES = (
+    (("gravity",), "gravity", "gravity", "opt.gravity", 'write gravity="0 0 0" in <option>'),
+    (("damper", "passive"), "damper", "damping", "dof_damping", "set damping to 0"),
+    (("spring", "passive"), "spring", "springs", "jnt_stiffness", "set stiffness to 0"),
+    (
+        ("frictionloss", "constraint"), "frictionloss", "dry friction", "dof_frictionloss",
+        "set frictionloss to 0",
+    ),
+)  # fmt: skip
+
+
+class Feature(NamedTuple):
+    """A feature that is not simulated.
+
+    Attributes:
+        find: names of what has it, none of them ignored.
+        why: it is refused, after the names.
+        instead: what to write in the file, where there is an equal.
+    """
+
+    find: Callable[[Contents], Sequence[str]]
+    why: str
+    instead: str = ""
+
+
+def refuse(contents: Contents) -> None:
+    """Refuse what is not simulated and not ignored.
+
+    Raises:
+        PdsimError: names what it is, and how to ignore it.
+    """
+    unknown = contents.ignore - set(FEATURES) - _every_name(contents)
+    if unknown:
+        raise PdsimError(
+            f"{contents.path}: nothing here is called {sorted(unknown)[0]!r}, which {_IGNORE} names"
+        )
+    for name, feature in FEATURES.items():
+        found = [] if name in contents.ignore else feature.find(contents)
+        if found:
+            more = f" and {len(found) - _SHOWN} more" * (len(found) > _SHOWN)
+            shown = ", ".join(found[:_SHOWN]) + more
+            instead = f"{feature.instead}. " if feature.instead else ""
+            raise PdsimError(
+                f"{contents.path}: {shown} {feature.why}. {instead}To simulate the tree without, "
+                f"write {_IGNORE}: [{name}], or name what is to be ignored"
+            )
+    for flags, name, what, array, instead in _SWITCHES:
+        if contents.disables(*flags) and np.any(_attribute(contents.compiled, array)):
+            raise PdsimError(
+                f'{contents.path}: <flag {name}="disable"/> switches {what} off, which is not '
+                f"followed; remove the flag and {instead}"
+            )
+
+
+def _attribute(compiled: Any, path: str) -> Any:
+    for name in path.split("."):
+        compiled = getattr(compiled, name)
+    return compiled
+
+
+def _every_name(contents: Contents) -> set[str]:
+    kinds = ("GEOM", "EQUALITY", "TENDON", "ACTUATOR")
+    return {name for kind in kinds for name in contents.names(kind)} | set(contents.mimics)
+
+
+def _touching(contents: Contents) -> list[str]:
+    """Geoms that could touch another one: neither of the same body nor of its parent."""
+    m, names = contents.compiled, contents.names("GEOM")
+    if contents.disables("contact", "constraint"):
+        return []
+    body = m.geom_bodyid.astype(int)
+    welded = m.body_weldid[body]
+    above = m.body_weldid[m.body_parentid[welded]]
+    kept = np.array([name not in contents.ignore for name in names], bool)
+    excluded: dict[int, list[int]] = {}
+    for signature in m.exclude_signature:
+        one, other = divmod(int(signature), 1 << 16)
+        excluded.setdefault(one, []).append(other)
+        excluded.setdefault(other, []).append(one)
+    touches = np.zeros(len(names), bool)
+    for i in np.flatnonzero(kept & (welded != WORLD)):
+        related = (welded == above[i]) | (above == welded[i])
+        kin = related & (welded != WORLD) & (not contents.disables("filterparent"))
+        kinds = (m.geom_contype[i] & m.geom_conaffinity) | (m.geom_contype & m.geom_conaffinity[i])
+        apart = (welded != welded[i]) & ~np.isin(body, excluded.get(int(body[i]), []))
+        others = kept & apart & ~kin & (kinds != 0)
+        touches |= others
+        touches[i] |= others.any()
+    for one, other in zip(m.pair_geom1, m.pair_geom2, strict=True):
+        touches[[one, other]] |= kept[one] and kept[other]
+    return sorted(names[i] for i in np.flatnonzero(touches))
+
+
+def _loops(contents: Contents) -> list[str]:
+    import mujoco
+
+    m, names, joints = contents.compiled, contents.names("EQUALITY"), contents.names("JOINT")
+    if contents.disables("equality", "constraint"):
+        return []
+    if not m.neq:
+        # Some versions of MuJoCo leave out that a joint follows another.
+        return [name for name in contents.mimics if name not in contents.ignore]
+    found = []
+    for i, name in enumerate(names):
+        follower = ""
+        if m.eq_type[i] == mujoco.mjtEq.mjEQ_JOINT:
+            follower = joints[m.eq_obj1id[i]]
+        if m.eq_active0[i] and not {name, follower} & contents.ignore:
+            unnamed = follower and name.startswith("equality")
+            found.append(f"{name} (joint {follower})" if unnamed else name)
+    return found
+
+
+def _tendons(contents: Contents) -> list[str]:
+    return [name for name in contents.names("TENDON") if name not in contents.ignore]
+
+
+def _strange_actuators(contents: Contents) -> list[str]:
+    names = contents.names("ACTUATOR")
+    return [names[i] for i in contents.kept_actuators() if contents.actuator_kind(i) is None]
+
+
+def _fluid(contents: Contents) -> list[str]:
+    m, found = contents.compiled, []
+    if m.opt.density or m.opt.viscosity or np.any(m.opt.wind):
+        found.append("a fluid's density or viscosity")
+    if np.any(m.body_gravcomp):
+        found.append("gravity compensation")
+    return found
+
+
+def _flexes(contents: Contents) -> list[str]:
+    m = contents.compiled
+    return [m.flex(i).name or f"flex{i}" for i in range(m.nflex) if not m.flex_rigid[i]]
+
+
+def _plugins(contents: Contents) -> list[str]:
+    plugins = contents.compiled.body_plugin
+    return [n for n, p in zip(contents.names("BODY"), plugins, strict=True) if p >= 0]
+
+
+def _curved(contents: Contents) -> list[str]:
+    """Joints whose damping or spring is no multiple of the velocity or deflection."""
+    m = contents.compiled
+    # In some versions the further coefficients stand behind the first one.
+    columns = [
+        (m.dof_damping.reshape(m.nv, -1)[:, 1:], m.dof_jntid),
+        (m.jnt_stiffness.reshape(m.njnt, -1)[:, 1:], range(m.njnt)),
+        (getattr(m, "dof_dampingpoly", np.zeros(m.nv)), m.dof_jntid),
+        (getattr(m, "jnt_stiffnesspoly", np.zeros(m.njnt)), range(m.njnt)),
+        (getattr(m, "jnt_springyield", np.zeros(m.njnt)), range(m.njnt)),
+    ]
+    joints = {
+        int(joint)
+        for values, owners in columns
+        for row, joint in zip(values, owners, strict=True)
+        if np.any(row)
+    }
+    names = contents.names("JOINT")
+    return [names[i] for i in sorted(joints)]
+
+
+def _having(contents: Contents, *arrays: str) -> list[str]:
+    """Actuators for which any of these arrays is not zero."""
+    m, names = contents.compiled, contents.names("ACTUATOR")
+    values = [getattr(m, array) for array in arrays if hasattr(m, array)]
+    return [names[i] for i in contents.kept_actuators() if any(np.any(v[i]) for v in values)]
+
+
+def _rotors(contents: Contents) -> list[str]:
+    return _having(contents, "actuator_armature", "actuator_damping", "actuator_dampingpoly")
+
+
+def _delayed(contents: Contents) -> list[str]:
+    return _having(contents, "actuator_delay") if contents.motors else []
+
+
+def _saturated(contents: Contents) -> list[str]:
+    if not contents.motors:
+        return []
+    m, names = contents.compiled, contents.names("ACTUATOR")
+    limited = m.actuator_forcelimited | m.jnt_actfrclimited[m.actuator_trnid[:, 0]]
+    if not contents.disables("clampctrl"):
+        limited = limited | m.actuator_ctrllimited
+    return [names[i] for i in contents.kept_actuators() if limited[i]]
+
+
+CONTACTS = "contacts"
+# What can be ignored as a whole.
+FEATURES = {
+    CONTACTS: Feature(_touching, "can touch, and contacts are not simulated"),
+    "equality": Feature(_loops, "close loops in the tree"),
+    "tendons": Feature(_tendons, "are tendons"),
+    "actuators": Feature(_strange_actuators, "are not simple motors on joints"),
+    "fluid": Feature(_fluid, "act on moving bodies"),
+    "flexes": Feature(_flexes, "are deformable bodies"),
+    "plugins": Feature(_plugins, "have forces of a plugin"),
+    "polynomials": Feature(
+        _curved, "have damping or a spring beyond its first coefficient, or a spring that yields"
+    ),
+    "rotors": Feature(
+        _rotors,
+        "are actuators with armature or damping, which are read of joints alone",
+        "Write them at the joint, times the gear's square",
+    ),
+    "delay": Feature(_delayed, "are actuators with a delay"),
+    "saturation": Feature(
+        _saturated,
+        "are actuators with a ctrlrange, a forcerange, or a joint with an actuatorfrcrange, and "
+        "all act here without limits",
+    ),
+}
