@@ -1,10 +1,10 @@
 """Which parameters of a robot from its file are sought, and between which limits.
 
 Limits are around the numbers of the file. Candidates are mass, centre of mass and inertia of each
-body that moves and has mass, armature and friction of each joint; of these only those are sought that the
-accelerations tell apart (QR with column pivoting; Golub, Klema and Stewart, 1976). The others stay
-as the file has them. Few files know their friction: where the first guess of armature or friction
-comes near its limit, that is moved.
+body that moves and has mass, armature and friction of each joint; of these only those are sought
+that the accelerations tell apart (QR with column pivoting; Golub, Klema and Stewart, 1976). The
+others stay as the file has them. Few files know their friction: where the first guess of armature
+or friction comes near its limit, that is moved.
 """
 
 import math

@@ -82,7 +82,7 @@ class Config(NumberedRuns):
     model: str = Field(
         description="the stand-in's file, MJCF or URDF; looked for as a robot's file is"
     )
-    sha256: str | None = Field(None, description="of the file and all it reads, which pdsim fills in")
+    sha256: str | None = Field(None, description="of the file and what it reads; pdsim fills it in")
     parameters: dict[str, float] = Field(
         {},
         description="the truth, set in the file: body/<body>/mass, …/com/x, …/inertia/xx, …/pos/x; "

@@ -50,9 +50,9 @@ def to_cholesky(numbers: Mapping[str, float], body: str) -> dict[str, float]:
     central = 0.5 * np.trace(inertia) * np.eye(3) - inertia
     if mass <= 0 or np.linalg.eigvalsh(central).min() <= 0:
         raise PdsimError(
-            f"simulator.options.consistent: {body} has a mass of {mass:g} kg and an inertia that no "
-            "body with a volume has: the mass must be above 0, and each principal inertia below the "
-            f"sum of the two others; mend the file, or leave {body} out"
+            f"simulator.options.consistent: {body} has a mass of {mass:g} kg and an inertia that "
+            "no body with a volume has: the mass must be above 0, and each principal inertia below "
+            f"the sum of the two others; mend the file, or leave {body} out"
         )
     # With t = c, U's upper block is that of the central moment over the mass, by its last column
     # first: an upper triangle.

@@ -96,7 +96,10 @@ def _robots(config: SimulatorConfig, simulator: Simulator, table: pd.DataFrame) 
     if not path.is_file():
         raise PdsimError(f"{path}: no such file, and the draws are numbers of it")
     if fingerprint(path) != config.options["sha256"]:
-        raise PdsimError(f"{path}: it or a file that it reads has changed since the posterior was made; infer it again")
+        raise PdsimError(
+            f"{path}: it or a file that it reads has changed since the posterior was made; infer "
+            "it again"
+        )
     model = load_model(path, tuple(config.options.get("ignore", ())))
     physical = jnp.asarray(table[list(space.names)].to_numpy())
     defaults = {name: one.default for name, one in system.parameters.items()}

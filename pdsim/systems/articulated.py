@@ -73,7 +73,7 @@ class Options(Section):
         description="robot's file, MJCF (.xml) or URDF; looked for beside the experiment's file, "
         "below PDSIM_DATA_DIR, and below data/"
     )
-    sha256: str | None = Field(None, description="of the file and all it reads, which pdsim fills in")
+    sha256: str | None = Field(None, description="of the file and what it reads; pdsim fills it in")
     ignore: tuple[str, ...] = Field(
         (), description="what of the file is not to be simulated: contacts, equality, tendons, …"
     )
