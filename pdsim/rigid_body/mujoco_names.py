@@ -1,8 +1,9 @@
 """Names of what MuJoCo has read: a name for everything, and none twice.
 
-A slash separates the parts of a number's name, ``*`` stands for any name in an experiment, and a
-line break or another character that cannot be printed damages lists and files. Each becomes ``_``.
-What has no name in the file is called by its kind and number, as ``body2``.
+A slash separates the parts of a number's name, ``*`` stands for any name in an experiment, ``=``
+separates a channel from its column on the command line, and a line break or another character that
+cannot be printed damages lists and files. Each becomes ``_``. What has no name in the file is
+called by its kind and number, as ``body2``.
 """
 
 from collections import Counter
@@ -20,7 +21,7 @@ _KINDS = {
     "EQUALITY": ("neq", "equality"),
     "TENDON": ("ntendon", "tendon"),
 }
-_RESERVED = "/*"
+_RESERVED = "/*="
 # Names become columns and variables of files, whose formats allow 255 characters.
 _LONGEST = 128
 
@@ -58,8 +59,8 @@ def names_of(compiled: Any, kind: str) -> tuple[str, ...]:
         if count > 1:
             alike = " and ".join(repr(g) for g, s in zip(given, shown, strict=True) if s == name)
             raise PdsimError(
-                f"names of kind {word}: {alike} are both called {name} here, where / and * become "
-                "_; rename one"
+                f"{word} names {alike} would both become {name} (/ * = and what cannot be printed "
+                "become _); rename one of them"
             )
     return tuple(name or _free(f"{word}{i}", taken) for i, name in enumerate(shown))
 

@@ -46,11 +46,12 @@ def open_spec(path: str | Path, *, shapes: bool = False) -> Any:
 
 def forget_meshes(spec: Any) -> None:
     """Remove meshes, textures and what shows them, where a body has its own inertia."""
+    paired = {name for pair in spec.pairs for name in (pair.geomname1, pair.geomname2)} - {""}
     computed = int(spec.compiler.inertiafromgeom) == _ALWAYS
     for body in spec.bodies:
         for geom in list(body.geoms):
             shown = geom.meshname or (geom.contype == 0 and geom.conaffinity == 0)
-            if shown and body.explicitinertial and not computed:
+            if shown and geom.name not in paired and body.explicitinertial and not computed:
                 spec.delete(geom)
     left = {geom.meshname for geom in spec.geoms if geom.meshname}
     for mesh in list(spec.meshes):

@@ -15,17 +15,13 @@ from pdsim.runtime.errors import PdsimError
 
 _IGNORE = "options.ignore"
 _SHOWN = 4
-# Flags that switch off numbers of the file: flags of MuJoCo's versions, the name in a file, what
-# stops, MuJoCo's array, and what to write instead.
+# Flags that switch off numbers of the file, what stops, MuJoCo's array, and what to write instead.
 _SWITCHES = (
-    (("gravity",), "gravity", "gravity", "opt.gravity", 'write gravity="0 0 0" in <option>'),
-    (("damper", "passive"), "damper", "damping", "dof_damping", "set damping to 0"),
-    (("spring", "passive"), "spring", "springs", "jnt_stiffness", "set stiffness to 0"),
-    (
-        ("frictionloss", "constraint"), "frictionloss", "dry friction", "dof_frictionloss",
-        "set frictionloss to 0",
-    ),
-)  # fmt: skip
+    (("gravity",), "gravity", "opt.gravity", 'write gravity="0 0 0" in <option>'),
+    (("damper", "passive"), "damping", "dof_damping", "set damping to 0"),
+    (("spring", "passive"), "springs", "jnt_stiffness", "set stiffness to 0"),
+    (("frictionloss", "constraint"), "dry friction", "dof_frictionloss", "set frictionloss to 0"),
+)
 
 
 class Feature(NamedTuple):
@@ -34,12 +30,14 @@ class Feature(NamedTuple):
     Attributes:
         find: names of what has it, none of them ignored.
         why: it is refused, after the names.
-        instead: what to write in the file, where there is an equal.
+        instead: what to write in the file, where something means the same.
+        single: whether what has it can be ignored by its own name.
     """
 
     find: Callable[[Contents], Sequence[str]]
     why: str
     instead: str = ""
+    single: bool = False
 
 
 def refuse(contents: Contents) -> None:
@@ -59,14 +57,16 @@ def refuse(contents: Contents) -> None:
             more = f" and {len(found) - _SHOWN} more" * (len(found) > _SHOWN)
             shown = ", ".join(found[:_SHOWN]) + more
             instead = f"{feature.instead}. " if feature.instead else ""
+            single = ", or name what is to be ignored" if feature.single else ""
             raise PdsimError(
                 f"{contents.path}: {shown} {feature.why}. {instead}To simulate the tree without, "
-                f"write {_IGNORE}: [{name}], or name what is to be ignored"
+                f"write {_IGNORE}: [{name}]{single}"
             )
-    for flags, name, what, array, instead in _SWITCHES:
-        if contents.disables(*flags) and np.any(_attribute(contents.compiled, array)):
+    for flags, what, array, instead in _SWITCHES:
+        off = [flag for flag in flags if contents.disables(flag)]
+        if off and np.any(_attribute(contents.compiled, array)):
             raise PdsimError(
-                f'{contents.path}: <flag {name}="disable"/> switches {what} off, which is not '
+                f'{contents.path}: <flag {off[0]}="disable"/> switches {what} off, which is not '
                 f"followed; remove the flag and {instead}"
             )
 
@@ -207,25 +207,27 @@ def _saturated(contents: Contents) -> list[str]:
 CONTACTS = "contacts"
 # What can be ignored as a whole.
 FEATURES = {
-    CONTACTS: Feature(_touching, "can touch, and contacts are not simulated"),
-    "equality": Feature(_loops, "close loops in the tree"),
-    "tendons": Feature(_tendons, "are tendons"),
-    "actuators": Feature(_strange_actuators, "are not simple motors on joints"),
+    CONTACTS: Feature(_touching, "can touch, and contacts are not simulated", single=True),
+    "equality": Feature(_loops, "close loops in the tree", single=True),
+    "tendons": Feature(_tendons, "are tendons", single=True),
+    "actuators": Feature(_strange_actuators, "are not simple motors on joints", single=True),
     "fluid": Feature(_fluid, "act on moving bodies"),
     "flexes": Feature(_flexes, "are deformable bodies"),
-    "plugins": Feature(_plugins, "have forces of a plugin"),
+    "plugins": Feature(_plugins, "are moved by plugins"),
     "polynomials": Feature(
-        _curved, "have damping or a spring beyond its first coefficient, or a spring that yields"
+        _curved,
+        "have damping or stiffness with more than one coefficient, or a spring that yields, of "
+        "which the first coefficient alone is simulated",
     ),
     "rotors": Feature(
         _rotors,
-        "are actuators with armature or damping, which are read of joints alone",
-        "Write them at the joint, times the gear's square",
+        "have armature or damping of the actuator, which is simulated of joints alone",
+        "Write it at the joint, times the gear's square",
     ),
-    "delay": Feature(_delayed, "are actuators with a delay"),
+    "delay": Feature(_delayed, "have a delay, and actuators act at once here"),
     "saturation": Feature(
         _saturated,
-        "are actuators with a ctrlrange, a forcerange, or a joint with an actuatorfrcrange, and "
-        "all act here without limits",
+        "have a ctrlrange, a forcerange or a joint with an actuatorfrcrange, and actuators act "
+        "without limits here",
     ),
 }
