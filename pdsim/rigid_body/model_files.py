@@ -17,8 +17,8 @@ from pdsim.runtime.files import check_regular
 
 # Most bodies and most elements of any kind: beyond any robot, and scanned within a second or two.
 _MOST = (1_000, 200_000)
-# Files that read one another.
-_DEEPEST = 50
+# Files that read one another, and readings of all files.
+_DEEPEST, _MOST_READS = 50, 1_000
 # Largest mesh or height field [MiB].
 _LARGEST_ASSET = 256
 # Elements that MuJoCo makes a grid of bodies of.
@@ -47,7 +47,7 @@ class ModelFiles(NamedTuple):
         places = [text.parent / folder for text in self.texts for folder in self.folders]
         candidates = dict.fromkeys(place / name for name in names if name for place in places)
         for path in candidates:
-            check_regular(path, "a mesh")
+            check_regular(path, "the file of a mesh or of a height field")
         found = [path for path in candidates if path.is_file()]
         for path in found:
             size = path.stat().st_size / 2**20
@@ -79,6 +79,7 @@ class _Walk:
         self.texts: dict[Path, Path] = {}
         self.folders: set[str] = set()
         self.has_meshes = False
+        self.reads = 0
         # Bodies and elements so far, and those of each named body, frame and attached model.
         self.made = np.zeros(2)
         self.sizes: dict[tuple[str, str], np.ndarray] = {}
@@ -94,6 +95,11 @@ class _Walk:
             raise PdsimError(
                 f"{self.path}: {chain[-1].name} reads {path.name}, which reads {chain[-1].name} "
                 "again; remove one of the two"
+            )
+        self.reads += 1
+        if self.reads > _MOST_READS:
+            raise PdsimError(
+                f"{self.path}: reads files more than {_MOST_READS:,} times; attach or include fewer"
             )
         self.texts[path.resolve()] = path
         chain = (*chain, path.resolve())
@@ -142,9 +148,9 @@ class _Walk:
         before, root = self.made, self.root
         self.root = path.parent
         self.follow(path, chain, 1.0)
-        # The bodies of an attached model are there only once <attach> copies them.
+        # What an attached model has is there only once <attach> copies it.
         self.sizes["model", tag.attributes.get("name", "")] = self.made - before
-        self.root = root
+        self.made, self.root = before, root
 
     def _count(self, tag: Tag) -> float:
         """How often MuJoCo makes an element; of a count that is no number it complains."""

@@ -20,6 +20,7 @@ _KINDS = {
     "ACTUATOR": ("nu", "actuator"),
     "EQUALITY": ("neq", "equality"),
     "TENDON": ("ntendon", "tendon"),
+    "FLEX": ("nflex", "flex"),
 }
 _RESERVED = "/*="
 # Names become columns and variables of files, whose formats allow 255 characters.

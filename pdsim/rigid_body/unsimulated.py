@@ -149,8 +149,8 @@ def _fluid(contents: Contents) -> list[str]:
 
 
 def _flexes(contents: Contents) -> list[str]:
-    m = contents.compiled
-    return [m.flex(i).name or f"flex{i}" for i in range(m.nflex) if not m.flex_rigid[i]]
+    names, rigid = contents.names("FLEX"), contents.compiled.flex_rigid
+    return [name for name, stiff in zip(names, rigid, strict=True) if not stiff]
 
 
 def _plugins(contents: Contents) -> list[str]:
@@ -163,8 +163,8 @@ def _curved(contents: Contents) -> list[str]:
     m = contents.compiled
     # In some versions the further coefficients stand behind the first one.
     columns = [
-        (m.dof_damping.reshape(m.nv, -1)[:, 1:], m.dof_jntid),
-        (m.jnt_stiffness.reshape(m.njnt, -1)[:, 1:], range(m.njnt)),
+        (np.atleast_2d(m.dof_damping.T).T[:, 1:], m.dof_jntid),
+        (np.atleast_2d(m.jnt_stiffness.T).T[:, 1:], range(m.njnt)),
         (getattr(m, "dof_dampingpoly", np.zeros(m.nv)), m.dof_jntid),
         (getattr(m, "jnt_stiffnesspoly", np.zeros(m.njnt)), range(m.njnt)),
         (getattr(m, "jnt_springyield", np.zeros(m.njnt)), range(m.njnt)),
