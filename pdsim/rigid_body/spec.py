@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,12 +73,15 @@ def reading(path: str | Path) -> Iterator[None]:
 
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda text: log.warning("%s: %s", path, text))
-    try:
-        yield
-    except (ValueError, mujoco.FatalError) as error:
-        raise PdsimError(f"{path}: MuJoCo cannot read this model: {_plain(error)}") from None
-    finally:
-        mujoco.set_mju_user_warning(before)
+    with warnings.catch_warnings(record=True, action="always") as said:
+        try:
+            yield
+        except (ValueError, mujoco.FatalError) as error:
+            raise PdsimError(f"{path}: MuJoCo cannot read this model: {_plain(error)}") from None
+        finally:
+            mujoco.set_mju_user_warning(before)
+    for warning in said:
+        log.warning("%s: %s", path, " ".join(str(warning.message).split()))
 
 
 def _plain(error: Exception) -> str:
