@@ -37,7 +37,7 @@ _JOINT = ("armature", "damping", "friction")
 
 def of_robot(system: Articulated, options: Mapping[str, Any], motion: Motion) -> Limits:
     """Limits around the numbers of a robot's file, of those that the motion tells apart."""
-    candidates = _candidates(system, motion)
+    candidates = candidates_of(system, motion)
     simulator = boxed("articulated", options, "rk4", candidates)
     found = match(simulator.system, simulator.space, motion, starts=4)
     told = told_apart(found.slopes)
@@ -65,7 +65,8 @@ def _beyond(entry: Mapping[str, Any], guess: float) -> dict[str, Any]:
     return {**entry, "lower": rounded(upper / 10**FRICTION_DECADES), "upper": upper}
 
 
-def _candidates(system: Articulated, motion: Motion) -> dict[str, dict[str, Any]]:
+def candidates_of(system: Articulated, motion: Motion) -> dict[str, dict[str, Any]]:
+    """Entries of all numbers that could be sought, around the file's values."""
     model, numbers = system.model, system.parameters
     found: dict[str, dict[str, Any]] = {}
 

@@ -79,7 +79,8 @@ def _attribute(compiled: Any, path: str) -> Any:
 
 def _every_name(contents: Contents) -> set[str]:
     kinds = ("GEOM", "EQUALITY", "TENDON", "ACTUATOR")
-    return {name for kind in kinds for name in contents.names(kind)} | set(contents.mimics)
+    named = {name for kind in kinds for name in contents.names(kind)}
+    return named | set(_followers(contents)) | set(contents.mimics)
 
 
 def _touching(contents: Contents) -> list[str]:
@@ -110,24 +111,28 @@ def _touching(contents: Contents) -> list[str]:
     return sorted(names[i] for i in np.flatnonzero(touches))
 
 
-def _loops(contents: Contents) -> list[str]:
+def _followers(contents: Contents) -> list[str]:
+    """Of each equality the joint that it makes follow, or nothing."""
     import mujoco
 
-    m, names, joints = contents.compiled, contents.names("EQUALITY"), contents.names("JOINT")
+    m, joints = contents.compiled, contents.names("JOINT")
+    follow = m.eq_type == mujoco.mjtEq.mjEQ_JOINT
+    return [joints[j] if of_joint else "" for j, of_joint in zip(m.eq_obj1id, follow, strict=True)]
+
+
+def _loops(contents: Contents) -> list[str]:
+    m, ignore = contents.compiled, contents.ignore
     if contents.disables("equality", "constraint"):
         return []
     if not m.neq:
         # Some versions of MuJoCo leave out that a joint follows another.
-        return [name for name in contents.mimics if name not in contents.ignore]
-    found = []
-    for i, name in enumerate(names):
-        follower = ""
-        if m.eq_type[i] == mujoco.mjtEq.mjEQ_JOINT:
-            follower = joints[m.eq_obj1id[i]]
-        if m.eq_active0[i] and not {name, follower} & contents.ignore:
-            unnamed = follower and name.startswith("equality")
-            found.append(f"{name} (joint {follower})" if unnamed else name)
-    return found
+        return [name for name in contents.mimics if name not in ignore]
+    pairs = zip(contents.names("EQUALITY"), _followers(contents), m.eq_active0, strict=True)
+    return [
+        f"{name} (joint {follower})" if follower and name.startswith("equality") else name
+        for name, follower, active in pairs
+        if active and not {name, follower} & ignore
+    ]
 
 
 def _tendons(contents: Contents) -> list[str]:
