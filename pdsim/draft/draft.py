@@ -32,7 +32,9 @@ from pdsim.recordings.cut import cut, position_columns
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import SmoothingConfig
 from pdsim.recordings.smoothing import white_noise
+from pdsim.rigid_body.model_text import WANTED
 from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import check_regular
 from pdsim.systems.config import SimulatorConfig, SystemChoice
 from pdsim.systems.simulator import Simulator, build_simulator, build_system
 from pdsim.systems.system import System
@@ -129,8 +131,7 @@ def _options(
 ) -> tuple[str, dict[str, Any]]:
     """Name of the system, and the options with which its tables are read."""
     if model is not None:
-        if Path(model).is_dir():
-            raise PdsimError(f"{model}: is a folder; --model names a robot's MJCF or URDF file")
+        check_regular(model, WANTED)
         if not Path(model).is_file():
             raise PdsimError(f"{model}: no such file; --model names a robot's MJCF or URDF file")
         options: dict[str, Any] = {"model": str(Path(model).resolve())}

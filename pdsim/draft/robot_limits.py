@@ -1,10 +1,10 @@
 """Which parameters of a robot from its file are sought, and between which limits.
 
 Limits are around the numbers of the file. Candidates are mass, centre of mass and inertia of each
-body that moves, armature and friction of each joint; of these only those are sought that the
-accelerations tell apart (QR with column pivoting; Golub, Klema and Stewart, 1976). The others stay
-as the file has them. Few files know their friction: where the first guess of armature or friction
-comes near its limit, that is moved.
+body that moves and has mass, armature and friction of each joint; of these only those are sought
+that the accelerations tell apart (QR with column pivoting; Golub, Klema and Stewart, 1976). The
+others stay as the file has them. Few files know their friction: where the first guess of armature
+or friction comes near its limit, that is moved.
 """
 
 import math
@@ -27,6 +27,7 @@ from pdsim.draft.entries import (
     told_apart,
 )
 from pdsim.draft.matching import Motion, match
+from pdsim.rigid_body.names import key_for
 from pdsim.systems.articulated import Articulated
 from pdsim.systems.describe import moves
 
@@ -36,7 +37,7 @@ _JOINT = ("armature", "damping", "friction")
 
 def of_robot(system: Articulated, options: Mapping[str, Any], motion: Motion) -> Limits:
     """Limits around the numbers of a robot's file, of those that the motion tells apart."""
-    candidates = _candidates(system, motion)
+    candidates = candidates_of(system, motion)
     simulator = boxed("articulated", options, "rk4", candidates)
     found = match(simulator.system, simulator.space, motion, starts=4)
     told = told_apart(found.slopes)
@@ -64,17 +65,21 @@ def _beyond(entry: Mapping[str, Any], guess: float) -> dict[str, Any]:
     return {**entry, "lower": rounded(upper / 10**FRICTION_DECADES), "upper": upper}
 
 
-def _candidates(system: Articulated, motion: Motion) -> dict[str, dict[str, Any]]:
+def candidates_of(system: Articulated, motion: Motion) -> dict[str, dict[str, Any]]:
+    """Entries of all numbers that could be sought, around the file's values."""
     model, numbers = system.model, system.parameters
     found: dict[str, dict[str, Any]] = {}
 
     def add(name: str, entry: dict[str, Any], *sets: str) -> None:
-        found[name.replace("/", "_")] = {**entry, "sets": list(sets)}
+        found[key_for(name, found)] = {**entry, "sets": list(sets)}
 
     weight = 0.0
     for body in (b.name for b in model.bodies[1:] if moves(model, b.name)):
         value = {name: p.default for name, p in numbers.items() if name.startswith(f"body/{body}/")}
         mass = value[f"body/{body}/mass"]
+        if not mass > 0:
+            # A frame, as a flange or a foot, that only marks a place.
+            continue
         add(f"{body}_mass", log_entry(mass / 2, 2 * mass, "kg"), f"body/{body}/mass")
         reach = math.hypot(*(value[f"body/{body}/com/{axis}"] for axis in "xyz"))
         weight += mass * GRAVITY * max(reach, 0.01)

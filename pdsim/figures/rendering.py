@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pdsim.rigid_body.load import forget_meshes
+from pdsim.rigid_body.spec import forget_meshes
 
 # Renderers that need no screen, in the order in which they are tried.
 _BACKENDS = ("egl", "osmesa") if sys.platform == "linux" else ("",)

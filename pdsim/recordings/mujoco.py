@@ -31,8 +31,11 @@ from pdsim.recordings.fitted import FittedStates, check_near
 from pdsim.recordings.mujoco_numbers import set_number
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
+from pdsim.rigid_body.fingerprint import fingerprint
+from pdsim.rigid_body.model_text import WANTED
+from pdsim.rigid_body.spec import open_spec
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import find_file, read_text, sha256
+from pdsim.runtime.files import check_regular, find_file, read_text
 from pdsim.systems.system import System
 
 __all__ = ["Config", "channels", "check", "files", "located", "made", "make", "read", "truths"]
@@ -79,7 +82,7 @@ class Config(NumberedRuns):
     model: str = Field(
         description="the stand-in's file, MJCF or URDF; looked for as a robot's file is"
     )
-    sha256: str | None = Field(None, description="of the file, which pdsim fills in")
+    sha256: str | None = Field(None, description="of the file and what it reads; pdsim fills it in")
     parameters: dict[str, float] = Field(
         {},
         description="the truth, set in the file: body/<body>/mass, …/com/x, …/inertia/xx, …/pos/x; "
@@ -130,12 +133,14 @@ class Config(NumberedRuns):
 def located(config: Config, folder: Path) -> Config:
     """The config with its file found, and the fingerprint of that, so that a change is seen."""
     path = find_file(config.model, folder)
+    check_regular(path, WANTED)
     if not path.is_file():
         raise PdsimError(
             f"recording.model: {config.model}: no such file beside the experiment's, below "
             "PDSIM_DATA_DIR or below data/"
         )
-    return config.model_copy(update={"model": str(path), "sha256": sha256(path)})
+    digest = fingerprint(path, shapes=True)
+    return config.model_copy(update={"model": str(path), "sha256": digest})
 
 
 def schedule(config: Config, number: int, joint: str) -> list[tuple[float, float, float, float]]:
@@ -287,7 +292,7 @@ def compiled(config: Config) -> Any:
     import mujoco
 
     try:
-        spec = mujoco.MjSpec.from_file(config.model)
+        spec = open_spec(config.model, shapes=True)
         for name, value in config.parameters.items():
             set_number(spec, name, value)
         model = spec.compile()

@@ -19,7 +19,7 @@ other, where with c and I a ridge of equivalent bodies is curved.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -31,6 +31,8 @@ from pdsim.runtime.errors import PdsimError
 
 CHOLESKY = ("alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3")
 _OWN = ("mass", *(f"com/{a}" for a in AXES), *(f"inertia/{e}" for e in INERTIA))
+# What rounding may leave of a second moment that is 0, over the trace of the inertia.
+_ROUNDING = 1e-9
 LINEAR = ("mass", *(f"moment/{a}" for a in AXES), *(f"origin_inertia/{e}" for e in INERTIA))
 
 
@@ -38,7 +40,7 @@ def to_cholesky(numbers: Mapping[str, float], body: str) -> dict[str, float]:
     """The ten coordinates of a body, by name.
 
     Raises:
-        ValueError: no body has such numbers.
+        PdsimError: no body with a volume has such numbers.
     """
     prefix = f"body/{body}"
     mass = numbers[f"{prefix}/mass"]
@@ -47,9 +49,10 @@ def to_cholesky(numbers: Mapping[str, float], body: str) -> dict[str, float]:
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     central = 0.5 * np.trace(inertia) * np.eye(3) - inertia
     if mass <= 0 or np.linalg.eigvalsh(central).min() <= 0:
-        raise ValueError(
-            f"body {body}: no body has its mass and inertia: each principal inertia must be below "
-            "the sum of the two others"
+        raise PdsimError(
+            f"simulator.options.consistent: {body} has a mass of {mass:g} kg and an inertia that "
+            "no body with a volume has: the mass must be above 0, and each principal inertia below "
+            f"the sum of the two others; mend the file, or leave {body} out"
         )
     # With t = c, U's upper block is that of the central moment over the mass, by its last column
     # first: an upper triangle.
@@ -96,14 +99,23 @@ def from_linear(numbers: Mapping[str, Any], body: str) -> dict[str, Any]:
     """
     prefix = f"body/{body}"
     mass, *rest = (numbers[f"{prefix}/{name}"] for name in LINEAR)
-    if is_zero(mass):
-        raise PdsimError(
-            f"simulator.options.linear: the mass of {body} is 0, and it has no centre then; fix "
-            f"{prefix}/mass, seek it, or leave {body} out"
-        )
+    check_has_mass(mass, body)
     c, inertia = [h / mass for h in rest[:3]], rest[3:]
     values = (mass, *c, *_shifted(inertia, c, -mass))
     return {f"{prefix}/{name}": value for name, value in zip(_OWN, values, strict=True)}
+
+
+def check_has_mass(mass: Any, body: str) -> None:
+    """Refuse a body without mass, which has no centre.
+
+    Raises:
+        PdsimError: the mass is known to be 0.
+    """
+    if is_zero(mass):
+        raise PdsimError(
+            f"simulator.options.linear: the mass of {body} is 0, and it has no centre then; fix "
+            f"body/{body}/mass, seek it, or leave {body} out"
+        )
 
 
 def _shifted(inertia, c, mass):
@@ -127,13 +139,28 @@ def is_coordinate(name: str) -> bool:
 
 
 def consistent(numbers: Mapping[str, Any], body: str):
-    """Whether a body can have its mass and inertia: the central second moment is positive."""
+    """Whether a body can have its mass and inertia: the central second moment is positive.
+
+    A known inertia may be that of a point, a rod or a plate, whose second moment is only not
+    negative: the file gave it.
+    """
     prefix = f"body/{body}"
-    xx, yy, zz, xy, xz, yz = (numbers[f"{prefix}/inertia/{e}"] for e in INERTIA)
+    entries = [numbers[f"{prefix}/inertia/{e}"] for e in INERTIA]
+    if known(*entries):
+        return (numbers[f"{prefix}/mass"] > 0) & _possible(entries)
+    xx, yy, zz, xy, xz, yz = entries
     a, b, c = (yy + zz - xx) / 2, (xx + zz - yy) / 2, (xx + yy - zz) / 2
     second = a * b - xy * xy
     third = a * (b * c - yz * yz) - xy * (xy * c + yz * xz) - xz * (xy * yz + b * xz)
     return (numbers[f"{prefix}/mass"] > 0) & (a > 0) & (second > 0) & (third > 0)
+
+
+def _possible(entries: Sequence[float]) -> bool:
+    """Whether a body can have these entries of its inertia, known numbers."""
+    xx, yy, zz, xy, xz, yz = (float(entry) for entry in entries)
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    trace = np.trace(inertia)
+    return bool(np.linalg.eigvalsh(trace / 2 * np.eye(3) - inertia)[0] >= -_ROUNDING * trace)
 
 
 def known_body(numbers: Mapping[str, Any], body: str) -> bool:

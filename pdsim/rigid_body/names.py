@@ -1,5 +1,8 @@
 """What the numbers of a robot are: their units and meanings, by name."""
 
+import re
+from collections.abc import Container
+
 from pdsim.rigid_body.model import INERTIA, Model
 
 _UNITS = {
@@ -70,3 +73,19 @@ def _slides(model: Model, kind: str, owner: str) -> bool:
         number = next(a.joint for a in model.actuators if a.name == owner)
         return model.joints[number].kind == "slide"
     return any(joint.name == owner and joint.kind == "slide" for joint in model.joints)
+
+
+def key_for(name: str, taken: Container[str]) -> str:
+    """A key of a section ``parameters`` for a number: letters, digits and ``_ . -`` only.
+
+    Args:
+        name: what to call it, as ``link 1_mass``.
+        taken: keys that are there already.
+    """
+    key = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+    if key.startswith((".", "-")):
+        key = f"_{key}"
+    number, free = 2, key
+    while free in taken:
+        number, free = number + 1, f"{key}_{number}"
+    return free

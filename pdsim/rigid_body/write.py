@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pdsim.rigid_body.load import forget_meshes
 from pdsim.rigid_body.model import AXES, INERTIA, Model
+from pdsim.rigid_body.mujoco_names import names_of
+from pdsim.rigid_body.spec import open_spec
 from pdsim.runtime.errors import PdsimError
 
 # Of joints: entry of a number's name → array of MuJoCo's model, one value per degree of freedom.
@@ -43,7 +44,7 @@ def to_mjcf(path: str | Path, model: Model, values: Mapping[str, float]) -> str:
     import mujoco
 
     try:
-        spec, compiled = _opened(mujoco, path)
+        spec, compiled = _opened(path)
         changed = {name: float(value) for name, value in values.items()}
         _set(mujoco, compiled, {**model.values, **changed}, changed)
         spec.copy_back(compiled)
@@ -53,44 +54,41 @@ def to_mjcf(path: str | Path, model: Model, values: Mapping[str, float]) -> str:
         raise PdsimError(f"{path}: MuJoCo refuses it with these numbers: {error}") from None
 
 
-def _opened(mujoco, path: str | Path):
-    def read():
-        spec = mujoco.MjSpec.from_file(str(path))
-        spec.compiler.fusestatic = False
-        return spec
-
-    spec = read()
+def _opened(path: str | Path):
+    spec = open_spec(path, shapes=True)
     try:
         return spec, spec.compile()
     except ValueError:
         # Meshes that are not there.
-        spec = read()
-        forget_meshes(spec)
+        spec = open_spec(path)
         return spec, spec.compile()
 
 
 def _set(mujoco, m, numbers: Mapping[str, float], changed: Mapping[str, float]) -> None:
     """Put the changed numbers into a compiled model; ``numbers`` are all of them."""
+    numbered = {kind: names_of(m, kind.upper()) for kind in _PARTS}
     for name, value in changed.items():
         kind, owner, *rest = name.split("/")
+        # MuJoCo's own names can be empty, or hold a slash.
+        i = numbered[kind].index(owner) if kind in numbered else 0
         if kind == "option":
             m.opt.gravity[AXES.index(rest[0])] = value
         elif kind == "body":
-            _set_body(mujoco, m, owner, rest, numbers)
+            _set_body(mujoco, m, i, f"body/{owner}", rest, numbers)
         elif kind == "site":
-            m.site_pos[m.site(owner).id, AXES.index(rest[1])] = value
+            m.site_pos[i, AXES.index(rest[1])] = value
         elif kind == "actuator":
-            i = m.actuator(owner).id
             if rest[0] == "kp":
                 m.actuator_gainprm[i, 0], m.actuator_biasprm[i, 1] = value, -value
             else:
                 m.actuator_biasprm[i, 2] = -value
         else:
-            _set_joint(mujoco, m, m.joint(owner).id, rest, value)
+            _set_joint(m, i, rest, value)
 
 
-def _set_body(mujoco, m, owner: str, rest: list[str], numbers: Mapping[str, float]) -> None:
-    i, prefix = m.body(owner).id, f"body/{owner}"
+def _set_body(
+    mujoco, m, i: int, prefix: str, rest: list[str], numbers: Mapping[str, float]
+) -> None:
     if rest[0] == "mass":
         m.body_mass[i] = numbers[f"{prefix}/mass"]
     elif rest[0] in ("com", "pos"):
@@ -105,7 +103,7 @@ def _set_body(mujoco, m, owner: str, rest: list[str], numbers: Mapping[str, floa
         mujoco.mju_mat2Quat(m.body_iquat[i], vectors.ravel())
 
 
-def _set_joint(mujoco, m, j: int, rest: list[str], value: float) -> None:
+def _set_joint(m, j: int, rest: list[str], value: float) -> None:
     if rest[0] in _OF_FREEDOM:
         first = m.jnt_dofadr[j]
         count = {0: 6, 1: 3}.get(int(m.jnt_type[j]), 1)

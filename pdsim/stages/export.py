@@ -17,7 +17,7 @@ import xarray as xr
 from pdsim.posterior import PosteriorFile, read_posterior
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_dataset, write_folder_atomically
+from pdsim.runtime.files import check_regular, read_dataset, write_folder_atomically
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.simulator import Simulator, build_simulator
 
@@ -82,18 +82,23 @@ def _draws(
 
 def _robots(config: SimulatorConfig, simulator: Simulator, table: pd.DataFrame) -> list[str]:
     """The robot's file with the numbers of each draw."""
+    from pdsim.rigid_body.fingerprint import fingerprint
     from pdsim.rigid_body.inertia import is_coordinate
     from pdsim.rigid_body.load import load_model
+    from pdsim.rigid_body.model_text import WANTED
     from pdsim.rigid_body.write import to_mjcf, writable
-    from pdsim.runtime.files import sha256
     from pdsim.systems.articulated import Articulated
 
     system = cast(Articulated, simulator.system)
     path, space = Path(config.options["model"]), simulator.space
+    check_regular(path, WANTED)
     if not path.is_file():
         raise PdsimError(f"{path}: no such file, and the draws are numbers of it")
-    if sha256(path) != config.options["sha256"]:
-        raise PdsimError(f"{path}: has changed since the posterior was made; infer it again")
+    if fingerprint(path) != config.options["sha256"]:
+        raise PdsimError(
+            f"{path}: it or a file that it reads has changed since the posterior was made; infer "
+            "it again"
+        )
     model = load_model(path, tuple(config.options.get("ignore", ())))
     physical = jnp.asarray(table[list(space.names)].to_numpy())
     defaults = {name: one.default for name, one in system.parameters.items()}

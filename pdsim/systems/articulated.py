@@ -20,18 +20,15 @@ position q is q − delay · v.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
-from pydantic import Field
 
 from pdsim.config.messages import close_name
-from pdsim.config.section import Section
 from pdsim.rigid_body.dynamics import forward_dynamics, mass_matrix
 from pdsim.rigid_body.forces import passive, scalar_positions, springs
-from pdsim.rigid_body.inertia import COORDINATES, consistent, known_body
+from pdsim.rigid_body.inertia import COORDINATES, check_has_mass, consistent, known_body
 from pdsim.rigid_body.kinematics import place, point
 from pdsim.rigid_body.links import Links, links_of
 from pdsim.rigid_body.load import load_model
@@ -40,69 +37,10 @@ from pdsim.rigid_body.motion import advanced, all_scalar, normalised, rates
 from pdsim.rigid_body.names import described
 from pdsim.rigid_body.vectors import is_zero
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import find_file, sha256
+from pdsim.systems.articulated_options import Options, located
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
 
-
-class PointConfig(Section):
-    """A point that is observed."""
-
-    body: str = Field(description="that it is fixed to")
-    at: tuple[float, float, float] = Field((0.0, 0.0, 0.0), description="in the body's frame [m]")
-
-
-class ObserveConfig(Section):
-    """What is observed; left out: positions and velocities of all hinges and slides."""
-
-    positions: tuple[str, ...] | None = Field(None, description="joints; default: all")
-    velocities: tuple[str, ...] | None = Field(None, description="joints; default: all")
-    sites: tuple[str, ...] = Field((), description="sites of the model, three channels each")
-    points: dict[str, PointConfig] = Field({}, description="by name, three channels each")
-    frames: dict[str, str] = Field(
-        {},
-        description="name → body: its origin and the points 1 m along its axes, twelve channels",
-    )
-
-
-class Options(Section):
-    """Section `simulator.options` of `articulated`."""
-
-    model: str = Field(
-        description="robot's file, MJCF (.xml) or URDF; looked for beside the experiment's file, "
-        "below PDSIM_DATA_DIR, and below data/"
-    )
-    sha256: str | None = Field(None, description="of the file, which pdsim fills in")
-    ignore: tuple[str, ...] = Field(
-        (), description="what of the file is not to be simulated: contacts, equality, tendons, …"
-    )
-    actuation: Literal["none", "torque", "pd", "motors"] = Field("none", description="what acts")
-    joints: tuple[str, ...] | None = Field(
-        None, description="that `torque` or `pd` act on; default: all hinges and slides"
-    )
-    observe: ObserveConfig = ObserveConfig()
-    consistent: tuple[str, ...] = Field(
-        (),
-        description="bodies whose mass, centre and inertia are given by ten coordinates of which "
-        "any are a body that can be: body/<body>/cholesky/{alpha,d1,…}",
-    )
-    linear: tuple[str, ...] = Field(
-        (),
-        description="bodies given by mass, first moment and inertia about their frame's origin, in "
-        "which the equation of motion is linear: body/<body>/{moment/x,…,origin_inertia/xx,…}",
-    )
-
-
-def located(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Options with the model's path found, and its fingerprint, so that a change is seen."""
-    if not isinstance(options.get("model"), str):
-        return dict(options)
-    path = find_file(options["model"], folder)
-    if not path.is_file():
-        raise PdsimError(
-            f"simulator.options.model: {options['model']}: no such file beside the experiment's, "
-            "below PDSIM_DATA_DIR or below data/"
-        )
-    return {**options, "model": str(path), "sha256": sha256(path)}
+__all__ = ["Articulated", "Options", "build", "located"]
 
 
 @dataclass(frozen=True)
@@ -215,6 +153,9 @@ class Articulated(ContinuousSystem):
         return found
 
     def with_constants(self, values: Mapping[str, float]) -> "Articulated":
+        for body, kind in self.coordinates:
+            if kind == "linear":
+                check_has_mass(values.get(f"body/{body}/mass"), body)
         return replace(self, constants=tuple((k, float(v)) for k, v in values.items()))
 
     def bodies(self, numbers: Mapping[str, Any]) -> dict[str, Any]:
@@ -340,7 +281,7 @@ def build(options: Options) -> Articulated:
     Raises:
         PdsimError: the file cannot be used, or a name is not in it.
     """
-    model = load_model(options.model, options.ignore)
+    model = load_model(options.model, options.ignore, motors=options.actuation == "motors")
     joints = {joint.name: i for i, joint in enumerate(model.joints) if joint.scalar}
     bodies = {body.name: i for i, body in enumerate(model.bodies)}
     sites = {site.name: site.body for site in model.sites}
@@ -382,7 +323,7 @@ def build(options: Options) -> Articulated:
     if options.actuation == "motors" and not model.actuators:
         raise PdsimError(f"simulator.options.actuation: {options.model} has no motors; use torque")
     count = model.position_count
-    return Articulated(
+    system = Articulated(
         model=model,
         actuation=options.actuation,
         actuated=tuple(actuated) if options.actuation in ("torque", "pd") else (),
@@ -391,6 +332,22 @@ def build(options: Options) -> Articulated:
         shown_velocities=tuple(count + model.joints[i].first_velocity for i in velocities),
         coordinates=tuple(given.items()),
     )
+    _check_names(options.model, system)
+    return system
+
+
+def _check_names(path: str, system: Articulated) -> None:
+    """Refuse a robot of which two positions or velocities, or two channels, are called alike."""
+    for quantities, remedy in (
+        (system.state, "rename a joint: d and w before a joint's name are its velocities"),
+        (system.channels, "rename it in simulator.options.observe"),
+    ):
+        names = [quantity.name for quantity in quantities]
+        for name in names:
+            if names.count(name) > 1:
+                raise PdsimError(
+                    f"{path}: two positions, velocities or points are called {name!r}; {remedy}"
+                )
 
 
 def _all(names: tuple[str, ...] | None, known_names: Mapping[str, int]) -> tuple[str, ...]:

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from pdsim.draft.text import flow
 from pdsim.rigid_body.model import WORLD, Model
+from pdsim.rigid_body.names import key_for
 from pdsim.systems.articulated import Articulated, Options, build
 
 
@@ -56,21 +58,24 @@ def _numbers(system: Articulated) -> list[str]:
 
 
 def _section(path: str, ignore: tuple[str, ...], system: Articulated) -> list[str]:
-    lines = ["simulator:", "  system: articulated", "  options:", f"    model: {Path(path).name}"]
+    lines = ["simulator:", "  system: articulated", "  options:"]
+    lines.append(f"    model: {flow(Path(path).name)}")
     if ignore:
-        lines.append(f"    ignore: [{', '.join(ignore)}]")
+        lines.append(f"    ignore: {flow(list(ignore))}")
     lines += ["    actuation: torque", "  integrator: rk4", "  parameters:"]
+    keys: set[str] = set()
     for name, parameter in system.parameters.items():
         kind, owner, *rest = name.split("/")
         sought = (kind, *rest) in (("body", "mass"), ("joint", "damping"), ("joint", "friction"))
-        if not sought or (kind == "body" and not moves(system.model, owner)):
-            continue
         value = parameter.default
+        if not sought or (kind == "body" and not (value > 0 and moves(system.model, owner))):
+            continue
         limits = (value / 2, value * 2) if value > 0 else (1e-3, 1.0)
-        key = f"{owner}_{rest[0]}"
+        key = key_for(f"{owner}_{rest[0]}", keys)
+        keys.add(key)
         lines.append(
             f"    {key}: {{lower: {limits[0]:.4g}, upper: {limits[1]:.4g}, "
-            f"unit: {parameter.unit}, scale: log, sets: [{name}]}}"
+            f"unit: {parameter.unit}, scale: log, sets: {flow([name])}}}"
         )
     return lines
 

@@ -1,8 +1,8 @@
 """From the config's simulator section to a system and its parameter space."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 import numpy as np
@@ -97,8 +97,7 @@ def targets(name: str, entry: ParameterConfig, system: System) -> tuple[str, ...
 
 
 def _matches(name: str, pattern: str) -> bool:
-    pieces, patterns = name.split("/"), pattern.split("/")
-    return len(pieces) == len(patterns) and all(map(fnmatchcase, pieces, patterns))
+    return re.fullmatch(re.escape(pattern).replace(r"\*", "[^/]*"), name) is not None
 
 
 def build_simulator(config: SimulatorConfig) -> Simulator:

@@ -158,7 +158,7 @@ CASES = [new(number, *bad) for number, bad in enumerate(BAD)] + [
     *(
         Case(f"new: {name}", ("new", "a.csv", "--model", model, "--output", "mine.yaml"), words, {"a.csv": table(**GOOD), **files})
         for name, model, files, words in (
-            ("a folder for a robot", "data", {}, ("is a folder", "MJCF or URDF")),
+            ("a folder for a robot", "data", {}, ("is a folder", "is a folder, not a regular file", "MJCF (.xml) or URDF (.urdf)")),
             ("a robot that is a table", "a.csv", {}, ("ends in .urdf", "xacro robot.urdf.xacro")),
             ("a robot that is text", "r.urdf", {"r.urdf": "arm"}, ("MuJoCo cannot read",)),
             ("a robot without a joint", "r.urdf", {"r.urdf": urdf(joint="fixed")}, ("no joint that moves", "revolute")),

@@ -1,5 +1,6 @@
 """What is read of a robot's file, what is refused, and what can be ignored."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -104,3 +105,119 @@ def test_masses_of_geoms_are_those_of_mujoco(tmp_path):
     path = written(tmp_path)
     theirs = mujoco.MjModel.from_xml_path(str(path))
     assert load_model(path, ["contacts"]).values["body/a/mass"] == theirs.body_mass[1]
+
+
+TREE = "<mujoco><worldbody>{}</worldbody>{}</mujoco>"
+BODY = """<body {0}><joint {1} axis="0 1 0"/><inertial pos="0 0 -1" mass="{2}"
+diaginertia="1 1 1"/></body>"""
+
+
+def loaded(tmp_path, bodies, more="", **options):
+    path = tmp_path / "robot.xml"
+    path.write_text(TREE.format(bodies, more))
+    return load_model(path, **options)
+
+
+def test_a_body_without_name_shares_none(tmp_path):
+    bodies = "".join(BODY.format(name, "", 5 + i) for i, name in enumerate(("", 'name="body1"')))
+    model = loaded(tmp_path, bodies)
+    assert [body.name for body in model.bodies] == ["world", "body1_", "body1"]
+    assert [model.values[f"body/{name}/mass"] for name in ("body1_", "body1")] == [5, 6]
+    assert [joint.name for joint in model.joints] == ["joint0", "joint1"]
+
+
+def test_what_would_damage_lists_is_escaped(tmp_path):
+    model = loaded(tmp_path, BODY.format('name="a/b*c&#10;d\u2028e=f: #g"', 'name="é 1"', 1))
+    assert model.bodies[1].name == "a_b_c_d_e_f: #g"
+    assert model.joints[0].name == "é 1"
+
+
+def test_a_pipe_is_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "robot.xml")
+    with pytest.raises(PdsimError, match=r"robot.xml: is a named pipe.*; name a robot's file"):
+        load_model(tmp_path / "robot.xml")
+    path = tmp_path / "whole.xml"
+    path.write_text('<mujoco><include file="robot.xml"/></mujoco>')
+    with pytest.raises(PdsimError, match=r"robot.xml: is a named pipe"):
+        load_model(path)
+
+
+def test_a_large_file_is_not_read(tmp_path):
+    with (tmp_path / "robot.xml").open("wb") as file:
+        file.truncate(2**30)
+    with pytest.raises(PdsimError, match=r"has 1,024 MiB of text, and at most 64 MiB are read"):
+        load_model(tmp_path / "robot.xml")
+
+
+@pytest.mark.parametrize(
+    "text", ['<a "' * 10**6, "<mujoco " + "x" * 10**7, "<mujoco " + "x " * 10**6, "<" * 10**7]
+)
+def test_damaged_text_is_refused_at_once(tmp_path, text):
+    (tmp_path / "robot.xml").write_text(text)
+    with pytest.raises(PdsimError, match="its XML is damaged at or after line 1"):
+        load_model(tmp_path / "robot.xml")
+
+
+def test_copies_within_bounds_are_made(tmp_path):
+    part = tmp_path / "part.xml"
+    part.write_text(TREE.format(BODY.format('name="arm"', "", 1) * 1, ""))
+    asset = '<asset><model name="part" file="part.xml"/></asset>'
+    attached = "".join(f'<attach model="part" body="arm" prefix="{k}"/>' for k in "abc")
+    body = BODY.format("", "", 1)
+    model = loaded(tmp_path, f'<replicate count="700">{body}</replicate>{attached}', asset)
+    assert len(model.bodies) == 704
+
+
+SWITCHED = '<option><flag {}="disable"/></option>'
+
+
+@pytest.mark.parametrize("flag", ["limit", "constraint"])
+def test_limits_can_be_switched_off(tmp_path, flag):
+    body = BODY.format("", 'range="-1 1"', 1)
+    assert loaded(tmp_path, body).joints[0].limited
+    assert not loaded(tmp_path, body, SWITCHED.format(flag)).joints[0].limited
+
+
+@pytest.mark.parametrize("flag", ["contact", "constraint"])
+def test_what_is_switched_off_is_not_refused(tmp_path, flag):
+    path = written(tmp_path, SWITCHED.format(flag))
+    assert load_model(path).velocity_count == 2
+
+
+def test_a_loop_that_is_not_active_is_none(tmp_path):
+    loop = '<equality><joint joint1="joint" active="{}"/></equality>'
+    body = BODY.format("", 'name="joint"', 1)
+    assert loaded(tmp_path, body, loop.format("false")).velocity_count == 1
+    with pytest.raises(PdsimError, match=r"equality0 \(joint joint\) close loops"):
+        loaded(tmp_path, body, loop.format("true"))
+    assert loaded(tmp_path, body, loop.format("true"), ignore=["joint"]).velocity_count == 1
+
+
+def test_what_drives_a_robot_counts_where_it_acts(tmp_path):
+    body = BODY.format("", 'name="j" actuatorfrcrange="-3 3"', 1)
+    for actuator in ('ctrlrange="-1 1"', 'forcerange="-1 1"', ""):
+        more = f'<actuator><motor name="m" joint="j" {actuator}/></actuator>'
+        assert len(loaded(tmp_path, body, more).actuators) == 1
+        with pytest.raises(PdsimError, match=r"m have a ctrlrange.*ignore: \[saturation\]"):
+            loaded(tmp_path, body, more, motors=True)
+        kept = loaded(tmp_path, body, more, motors=True, ignore=["saturation"])
+        assert len(kept.actuators) == 1
+
+
+def test_actuators_of_a_group_that_is_switched_off_do_not_act(tmp_path):
+    motors = "".join(f'<motor name="m{i}" joint="j" group="{i}"/>' for i in range(3))
+    more = f'<actuator>{motors}</actuator><option actuatorgroupdisable="1"/>'
+    model = loaded(tmp_path, BODY.format("", 'name="j"', 1), more)
+    assert [actuator.name for actuator in model.actuators] == ["m0", "m2"]
+
+
+def test_empty_frames_beside_a_robot_are_no_second_robot(tmp_path):
+    path = tmp_path / "robot.urdf"
+    inertia = "".join(
+        f' i{axes}="{int(axes[0] == axes[1])}"' for axes in ("xx", "yy", "zz", "xy", "xz", "yz")
+    )
+    path.write_text(f"""<robot name="r"><link name="map"/><link name="base"/>
+      <link name="arm"><inertial><mass value="1"/><inertia{inertia}/></inertial></link>
+      <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/></joint>
+      <transmission name="t"><joint name="turn"/></transmission></robot>""")
+    assert load_model(path).velocity_count == 1

@@ -56,3 +56,17 @@ def test_numbers_that_no_body_has_are_refused(root):
     values = {"body/link1/inertia/xx": 9.0}
     with pytest.raises(PdsimError, match=r"panda\.xml: MuJoCo refuses it with these numbers: .*"):
         to_mjcf(path, model, values)
+
+
+def test_bodies_are_found_whatever_they_are_called(tmp_path):
+    body = '<body {}><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
+    names = ("", 'name="a/b"', 'name="body1"')
+    path = tmp_path / "robot.xml"
+    bodies = "".join(map(body.format, names))
+    path.write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    model = load_model(path)
+    masses = {f"body/{name}/mass": 2.0 + i for i, name in enumerate(("body1_", "a_b", "body1"))}
+    text = to_mjcf(path, model, masses | {"joint/joint2/damping": 0.5})
+    compiled = mujoco.MjModel.from_xml_string(text)
+    np.testing.assert_allclose(compiled.body_mass[1:], [2, 3, 4])
+    np.testing.assert_allclose(compiled.dof_damping.reshape(3, -1)[:, 0], [0, 0, 0.5])

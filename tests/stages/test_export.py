@@ -11,6 +11,7 @@ from posteriors import write_posterior
 from pdsim.cli.main import main
 from pdsim.rigid_body.load import load_model
 from pdsim.runtime.files import sha256, write_dataset
+from pdsim.systems.articulated import located
 
 DRAWS = 30
 
@@ -127,4 +128,24 @@ def test_what_cannot_be_exported_is_named(pendubot, tmp_path, capsys):
         file.write("<!-- changed -->\n")
     assert "has changed since the posterior was made" in told(path, "--output", new)
     (tmp_path / "pendubot.urdf").unlink()
+    (tmp_path / "pendubot.urdf").mkdir()
+    assert "pendubot.urdf: is a folder, not a regular file" in told(path, "--output", new)
+    (tmp_path / "pendubot.urdf").rmdir()
     assert "pendubot.urdf: no such file" in told(path, "--output", new)
+
+
+def test_a_change_in_what_the_file_reads_is_seen(tmp_path, capsys):
+    part = '<mujoco><worldbody><body name="arm"><joint name="hinge"/>{}</body></worldbody></mujoco>'
+    inertial = '<inertial pos="0 0 -1" mass="{}" diaginertia="1 1 1"/>'
+    (tmp_path / "part.xml").write_text(part.format(inertial.format(1)))
+    robot = tmp_path / "robot.xml"
+    robot.write_text('<mujoco><include file="part.xml"/></mujoco>')
+    options = located({"model": str(robot)}, tmp_path)
+    damping = {"lower": 0.1, "upper": 0.2, "unit": "N m s", "sets": ["joint/hinge/damping"]}
+    simulator = {"system": "articulated", "options": options, "parameters": {"damping": damping}}
+    path = posterior(tmp_path / "posterior.nc", simulator)
+    assert main(["export", path, "--count", "1", "--output", str(tmp_path / "first")]) == 0
+    (tmp_path / "part.xml").write_text(part.format(inertial.format(2)))
+    assert located({"model": str(robot)}, tmp_path)["sha256"] != options["sha256"]
+    assert main(["export", path, "--count", "1", "--output", str(tmp_path / "second")]) == 2
+    assert "robot.xml: it or a file that it reads has changed since" in capsys.readouterr().err

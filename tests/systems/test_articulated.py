@@ -219,6 +219,10 @@ def test_linear_coordinates_are_those_of_the_equation_of_motion():
             "simulator.options.linear: rod is already in consistent",
         ),
         ({"model": "nowhere.urdf"}, "nowhere.urdf: no such file"),
+        (
+            {"observe": {"points": {"tip": {"body": "rod"}}, "sites": ["tip"]}},
+            "called 'tip_x'; rename it in simulator.options.observe",
+        ),
     ],
 )
 def test_names_that_are_not_there_are_told(options, message):
@@ -234,3 +238,29 @@ def test_a_space_of_fixed_numbers_alone_is_whole():
         tuple((k, v) for k, v in defaults(system).items() if k != "body/rod/mass"),
     )  # fmt: skip
     assert set(space.system_parameters(jnp.array([0.5]))) == set(system.parameters)
+
+
+def test_a_payload_can_be_a_point(tmp_path):
+    """A frame without mass whose mass is sought is a point, not an impossible body."""
+    text = ARM.read_text().replace('<site name="tip"', '<body name="hand"/><site name="tip"', 1)
+    (tmp_path / "arm.xml").write_text(text)
+    system = build(Options(model=str(tmp_path / "arm.xml")))
+    assert np.isfinite(rates(system)).all()
+    loaded = rates(system, **{"body/hand/mass": jnp.array(0.5)})
+    assert np.isfinite(loaded).all() and np.abs(loaded - rates(system)).max() > 1e-3
+    assert not np.isfinite(rates(system, **{"body/hand/mass": jnp.array(-0.5)})).any()
+
+
+def test_a_star_stands_for_any_name_and_nothing_else_does(tmp_path):
+    (tmp_path / "arm.xml").write_text(ARM.read_text().replace('"swing"', '"s[w]ing"'))
+    entry = {"lower": 0.01, "upper": 0.1, "unit": "N m s"}
+    simulator = build_simulator(
+        SimulatorConfig.model_validate(
+            {
+                "system": "articulated",
+                "options": {"model": str(tmp_path / "arm.xml")},
+                "parameters": {"d": entry | {"sets": ["joint/s[w]i*/damping"]}},
+            }
+        )
+    )
+    assert simulator.space.parameters[0].sets == ("joint/s[w]ing/damping",)
