@@ -139,7 +139,9 @@ def _execute(a: argparse.Namespace) -> int | None:
     if a.verb in of_control.VERBS:
         from pdsim.config.experiment import load_control
 
-        of_control.VERBS[a.verb](a, load_control(a.experiment))
+        controlled = load_control(a.experiment)
+        _check_output(a)
+        of_control.VERBS[a.verb](a, controlled)
         return None
     from pdsim.config.earlier import with_earlier
     from pdsim.config.experiment import load_experiment
@@ -150,8 +152,17 @@ def _execute(a: argparse.Namespace) -> int | None:
         experiment = with_earlier(experiment, a.fixed_from)
     if hasattr(a, "prior_from"):
         experiment = with_next_prior(experiment, a.prior_from)
+    _check_output(a)
     of_an_experiment.VERBS[a.verb](a, experiment)
     return None
+
+
+def _check_output(a: argparse.Namespace) -> None:
+    """Refuse an output that cannot be written, before the work; a folder its stage looks at."""
+    from pdsim.runtime.files import check_output
+
+    if a.verb != "record" and getattr(a, "output", None):
+        check_output(a.output)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import netCDF4
 import xarray as xr
 
 from pdsim.runtime.errors import PdsimError
@@ -20,10 +21,14 @@ FOLDER_VARIABLE = "PDSIM_DATA_DIR"
 DEFAULT_FOLDER = "data"
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-# A file where a folder should be, or the reverse, and folders that cannot be written in.
+# A file where a folder should be, or the reverse, folders that cannot be written in, and names
+# that cannot be given.
 _IN_THE_WAY = (
     errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.EROFS,
+    errno.ENAMETOOLONG, errno.ELOOP,
 )  # fmt: skip
+# Groups and variables that a message lists, at most.
+_LISTED = 6
 # A disk with less free space than this is full [bytes].
 _RESERVE = 2**20
 
@@ -83,8 +88,7 @@ def check_output(path: str | Path) -> None:
         PdsimError: no file can be written there.
     """
     path = Path(path)
-    if path.is_dir():
-        raise PdsimError(f"{path}: is a folder; name a file in it")
+    check_regular(path, "a file to write")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -94,8 +98,14 @@ def check_output(path: str | Path) -> None:
 
 
 def checkpoint_of(output: str | Path) -> Path:
-    """Where a job keeps its state until the output is written: a file for each output."""
-    return Path(output).with_suffix(".checkpoint.npz")
+    """Where a job keeps its state until the output is written: a file for each output.
+
+    Raises:
+        PdsimError: something that is no file is in its place.
+    """
+    path = Path(output).with_suffix(".checkpoint.npz")
+    check_regular(path, "another output, or move it away: the checkpoint goes there")
+    return path
 
 
 def _blocked(path: Path, error: OSError) -> PdsimError:
@@ -115,6 +125,8 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
             ``path`` is still there.
     """
     path = Path(path)
+    # The new file would take the place of a device.
+    check_regular(path, "another output")
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -208,12 +220,28 @@ def read_dataset(path: str | Path, group: str | None = None) -> xr.Dataset:
     if not Path(path).is_file():
         raise PdsimError(f"{path}: no such file; run the stage that makes it first")
     try:
+        _check_group(path, group)
         with xr.open_dataset(path, group=group, engine="netcdf4") as data:
             return data.load()
-    except (OSError, ValueError) as error:
+    # netCDF4 tells of damaged values by a RuntimeError.
+    except (OSError, ValueError, RuntimeError) as error:
         raise PdsimError(
-            f"{path}: not a readable NetCDF file (group {group}): {error}; delete it and rerun"
+            f"{path}: not a readable NetCDF file: {error}; name another file, or run the stage "
+            "that makes it again"
         ) from error
+
+
+def _check_group(path: str | Path, group: str | None) -> None:
+    """Refuse a file without a group, which is whole but of another kind."""
+    if group is None:
+        return
+    with netCDF4.Dataset(path) as file:
+        if group not in file.groups:
+            held = ", ".join([*file.groups, *file.variables][:_LISTED]) or "nothing"
+            raise PdsimError(
+                f"{path}: has no group {group!r}, so it is another kind of file (it holds {held}); "
+                "name the file of a stage that writes this group"
+            )
 
 
 def sha256(path: str | Path) -> str:

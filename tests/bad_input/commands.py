@@ -54,7 +54,7 @@ CASES = [
     line("new", "a.csv", "--system", "double_pendulum", "--model", "r.urdf", "--output", "o.yaml", told=["not allowed with"]),
     line("new", "a.csv", "--system", "double_pendulum", told=["--output"]),
     line("new", "a.csv", "--system", "double_pendulum", "--channel", "q0", "--output", "o.yaml", told=["--channel: NAME=COLUMN or NAME=COLUMN:UNIT, not 'q0'"]),
-    line("new", "a.csv", "--system", "double_pendulum", "--rate", "fast", "--output", "o.yaml", told=["--rate: a number of Hz up to 1e6 is needed, not 'fast'"]),
+    line("new", "a.csv", "--system", "double_pendulum", "--rate", "fast", "--output", "o.yaml", told=["--rate: a number of hertz above 0, up to 1e6, is needed, not 'fast'"]),
     line("new", "none.csv", "--system", "double_pendulum", "--output", "o.yaml", told=["none.csv"]),
     line("schema", "--folder", "file", told=["file"], files={"file": "text"}),
     line("document", "--root", "data", told=["data"]),
@@ -83,6 +83,18 @@ CASES = [
         (1, ("fit", "{demo}", "--cores", "1_0")), (1, ("fit", "{demo}", "--cores", "1" + "0" * 30)), (1, ("export", "good/draws.nc", "--output", "o", "--count", "1e3")), (1, ("export", "good/draws.nc", "--output", "o", "--count", "²")),
         (1, ("export", "good/draws.nc", "--output", "o", "--count", "0")), (0, ("download", "--output", "o", "--run", "01")), (1, ("table", "{demo}", "--metrics", "m.csv", "--folder", "t", "--rollouts", "-5")),
     ]),
-    *(line("new", "a.csv", "--system", "oscillator", "--output", "o.yaml", "--rate", text, told=["--rate: a number of Hz up to 1e6 is needed", repr(text)]) for text in ["nan", "inf", "-1", "0", "1e300", "٣", "1_0", ""]),
+    *(line("new", "a.csv", "--system", "oscillator", "--output", "o.yaml", "--rate", text, told=["--rate: a number of hertz above 0, up to 1e6, is needed", repr(text)]) for text in ["nan", "inf", "-1", "0", "1e300", "٣", "1_0", ""]),
     line("doctor", "--results", "taken/out", told=["not fit: disk"], files={"taken": "my work"}),
+    *(Case(f"{command[0]}: its output is below a file", (*command, "--output", "taken/out"), ("taken/out: cannot be written: ", "name another output"), {"taken": "my work"}) for command in [
+        ("record", "{demo}"), ("preprocess", "{demo}", "--raw", "none"), ("simulate", "{demo}", "--trajectories", "t", "--posterior", "p"), ("predict", "{demo}", "--trajectories", "t", "--posterior", "p"),
+        ("calibrate", "{demo}", "--run", "svgd_single", "--trajectories", "t"), ("evaluate", "{demo}", "--run", "svgd_single", "--trajectories", "t", "--posterior", "p", "--rollouts", "r"), ("tune", "{demo}", "--run", "svgd_single", "--trajectories", "t"),
+        ("preflight", "{demo}", "--trajectories", "t"), ("learning-curve", "{demo}", "--run", "svgd_single", "--trajectories", "t", "--posterior", "p"),
+    ]),
+    *(line("preflight", "{demo}", "--trajectories", "good/trajectories.nc", "--output", path, told=words) for path, words in [
+        ("/dev/null", ["/dev/null: is a device, not a regular file"]), ("data", ["data: is a folder, not a regular file"]), ("a" * 300, ["aaa", "File name too long"]), ("/proc/out", ["/proc/out: cannot be written"]),
+    ]),
+    *(Case(f"{verb}: draws where another group is wanted", (verb, "{demo}", *command), (f"{file}: has no group", "another kind of file (it holds ", "name the file"), {}) for verb, file, command in [
+        ("simulate", "trajectories.nc", ("--trajectories", "good/trajectories.nc", "--posterior", "good/trajectories.nc", "--output", "o")),
+        ("learning-curve", "draws.nc", ("--run", "svgd_single", "--trajectories", "good/trajectories.nc", "--posterior", "good/draws.nc", "--output", "o")),
+    ]),
 ]
