@@ -44,7 +44,9 @@ def rate(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 < value <= 1e6:
-        raise argparse.ArgumentTypeError(f"a number of hertz above 0, up to 1e6, is needed, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"a number of hertz above 0, up to 1e6, is needed, not {text!r}"
+        )
     return value
 
 
