@@ -2,11 +2,13 @@
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 
 from pdsim.cli import of_an_experiment, of_control
 from pdsim.cli.arguments import parser
+from pdsim.runtime.environment import check_environment
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.memory import out_of_memory
 
@@ -172,6 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("pdsim").setLevel(logging.WARNING if a.quiet else logging.INFO)
     try:
+        check_environment(os.environ)
         return _execute(a) or 0
     except PdsimError as error:
         sys.stderr.write(f"pdsim {a.verb}: {error}\n")

@@ -33,6 +33,21 @@ _LISTED = 6
 _RESERVE = 2**20
 
 
+def expanded(path: str | Path) -> Path:
+    """The path with ``~`` and ``~name`` replaced by the home folder.
+
+    Raises:
+        PdsimError: there is no such home.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise PdsimError(
+            f"{path}: {Path(path).parts[0]} is nobody's home folder here; write the whole path, or "
+            "./ before a name that begins with ~"
+        ) from None
+
+
 def find_file(path: str | Path, folder: str | Path) -> Path:
     """Where a file is that another one names.
 
@@ -42,10 +57,20 @@ def find_file(path: str | Path, folder: str | Path) -> Path:
 
     Args:
         folder: of the file that names it.
+
+    Raises:
+        PdsimError: the environment names a folder that is not there, and the file is nowhere.
     """
     folders = [folder, os.environ.get(FOLDER_VARIABLE) or "", DEFAULT_FOLDER]
-    candidates = [Path(place) / Path(path).expanduser() for place in folders if str(place)]
-    return next((c for c in candidates if c.exists()), candidates[0])
+    candidates = [expanded(place) / expanded(path) for place in folders if str(place)]
+    found = next((c for c in candidates if c.exists()), None)
+    named = os.environ.get(FOLDER_VARIABLE)
+    if found is None and named and not (expanded(named).is_dir() or expanded(path).is_absolute()):
+        raise PdsimError(
+            f"{FOLDER_VARIABLE}={named!r}: no such folder, and {path} is not beside the file that "
+            "names it either; name the folder of your recordings, or unset the variable"
+        )
+    return found or candidates[0]
 
 
 # What a path can name beside a regular file: test of its mode → what it is called.
