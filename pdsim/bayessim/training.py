@@ -14,7 +14,7 @@ import optax
 from pdsim.bayessim.config import DensityConfig
 from pdsim.bayessim.density import Layer, Network, features, outputs
 from pdsim.bayessim.mixture import log_density
-from pdsim.runtime.checkpoint import Checkpoint, load, save
+from pdsim.runtime.checkpoint import Checkpoint, restored, save
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.progress import Progress
 
@@ -132,13 +132,10 @@ def train(
     )
     history = {name: np.zeros(0) for name in ("loss", "held_out_loss", "seconds")}
     spent, size = 0.0, min(config.batch_size, len(pairs[1]))
-    if checkpoint is not None and Path(checkpoint).exists():
-        try:
-            restored = load(checkpoint, fingerprint, state)
-            state, history, spent = restored.state, restored.history, restored.seconds
-            log.info("resuming after epoch %d from %s", len(history["loss"]), checkpoint)
-        except PdsimError as error:
-            log.warning("not resuming: %s", error)
+    kept = restored(checkpoint, fingerprint, state) if checkpoint is not None else None
+    if kept is not None:
+        state, history, spent = kept.state, kept.history, kept.seconds
+        log.info("resuming after epoch %d from %s", len(history["loss"]), checkpoint)
     with Progress(config.epochs, len(history["loss"]), "epochs") as progress:
         while (done := len(history["loss"])) < config.epochs:
             if config.patience is not None and int(state.since) >= config.patience:

@@ -14,8 +14,11 @@ from pdsim.cli.options import (
     add_run,
     add_simulating,
     named,
+    path,
     positive,
+    rate,
     seed,
+    whole_number,
 )
 
 _EPILOG = """\
@@ -87,27 +90,32 @@ def _control_verbs(verb) -> None:
     add_experiment(p)
     p.add_argument("--controller", required=True, help="its name in the experiment")
     p.add_argument("--budget", default="small", help="smoke, small (default) or full")
-    p.add_argument("--prior-from", metavar="FILE", help="posterior that prior_from asks for")
+    p.add_argument(
+        "--prior-from", type=path, metavar="FILE", help="posterior that prior_from asks for"
+    )
     add_cores(p, "vehicles")
     add_files(p, "output")
 
     p = verb("control-table", "Logs of all controllers to their metrics and the table.", _CONTROL)
     add_experiment(p)
-    p.add_argument("--logs", nargs="+", required=True, metavar="FILE")
-    p.add_argument("--folder", required=True, help="where the tables go")
+    p.add_argument("--logs", type=path, nargs="+", required=True, metavar="FILE")
+    p.add_argument("--folder", type=path, required=True, help="where the tables go")
 
     p = verb("control-plot", "Draw paths, laps or a film of a control experiment.", _CONTROL)
     p.add_argument("figure", choices=("path", "laps", "film"))
     add_experiment(p)
     p.add_argument(
-        "--file", required=True, help="one controller's log; of laps, the table laps.csv"
+        "--file",
+        type=path,
+        required=True,
+        help="one controller's log; of laps, the table laps.csv",
     )
-    p.add_argument("--stem", required=True, help="output path without suffix")
+    p.add_argument("--stem", type=path, required=True, help="output path without suffix")
 
     p = verb("control-report", "Write the HTML report of a control experiment.", _CONTROL)
     add_experiment(p)
-    p.add_argument("--logs", nargs="+", required=True, metavar="FILE")
-    p.add_argument("--figures", nargs="+", required=True, metavar="IMAGE")
+    p.add_argument("--logs", type=path, nargs="+", required=True, metavar="FILE")
+    p.add_argument("--figures", type=path, nargs="+", required=True, metavar="IMAGE")
     add_files(p, "output")
 
 
@@ -130,17 +138,17 @@ goes on where it was.
 def _strangers_verbs(verb) -> None:
     """The way in: from tables to an experiment file, and from that to a report."""
     p = verb("new", "Draft an experiment file from tables, every choice with its reason.", _NEW)
-    p.add_argument("files", nargs="+", metavar="FILE", help="tables, a run each")
+    p.add_argument("files", type=path, nargs="+", metavar="FILE", help="tables, a run each")
     what = p.add_mutually_exclusive_group(required=True)
     what.add_argument("--system", help="double_pendulum, cart_pole or oscillator")
-    what.add_argument("--model", metavar="FILE", help="a robot's MJCF or URDF file")
+    what.add_argument("--model", type=path, metavar="FILE", help="a robot's MJCF or URDF file")
     add_files(p, "output")
     p.add_argument("--overwrite", action="store_true", help="replace an output that is there")
     p.add_argument("--title", help="of the report (default: the output's name)")
     clock = p.add_mutually_exclusive_group()
     clock.add_argument("--time", metavar="COLUMN[:UNIT]", help="column of the time stamps")
     clock.add_argument(
-        "--rate", type=float, metavar="HZ", help="of the rows, instead of time stamps"
+        "--rate", type=rate, metavar="HZ", help="of the rows, instead of time stamps"
     )
     for name, default in (("channel", ""), ("input", "; or a number, what acts all the time")):
         p.add_argument(
@@ -167,18 +175,28 @@ def _strangers_verbs(verb) -> None:
     add_budget(p)
     add_raw(p)
     p.add_argument(
-        "--trajectories", metavar="FILE", help="that preprocess wrote (default: read the raw runs)"
+        "--trajectories",
+        type=path,
+        metavar="FILE",
+        help="that preprocess wrote (default: read the raw runs)",
     )
     p.add_argument(
-        "--output", metavar="FILE", help="write it for the report, and judge nothing (JSON)"
+        "--output",
+        type=path,
+        metavar="FILE",
+        help="write it for the report, and judge nothing (JSON)",
     )
     add_force(p)
 
     p = verb("fit", "Run the whole pipeline for one experiment file, and say what came out.", _FIT)
     add_experiment(p)
     add_budget(p)
-    p.add_argument("--cores", type=int, metavar="N", help="jobs at a time (default: all cores)")
-    p.add_argument("--results", metavar="FOLDER", help="where results go (default: see below)")
+    p.add_argument(
+        "--cores", type=positive, metavar="N", help="jobs at a time (default: all cores)"
+    )
+    p.add_argument(
+        "--results", type=path, metavar="FOLDER", help="where results go (default: see below)"
+    )
     p.add_argument("--dry-run", action="store_true", help="only show what would be done")
     p.add_argument(
         "--unlock", action="store_true", help="remove the lock that a killed run left behind"
@@ -209,7 +227,7 @@ def parser() -> argparse.ArgumentParser:
     _strangers_verbs(verb)
 
     p = verb("check", "Check experiment files, and print nothing if all is well.")
-    p.add_argument("experiments", nargs="+", metavar="experiment")
+    p.add_argument("experiments", type=path, nargs="+", metavar="experiment")
     p.add_argument(
         "--data", action="store_true", help="read their recordings too, and say what they leave "
         "open; a step that errs by more than the sensors is a failure"
@@ -217,42 +235,49 @@ def parser() -> argparse.ArgumentParser:
     add_raw(p)
 
     p = verb("doctor", "Try what a computation rests on here; one line: fit or not.", _DOCTOR)
-    p.add_argument("--results", default="results", help="where results would go (default: results)")
+    p.add_argument(
+        "--results",
+        type=path,
+        default="results",
+        metavar="FOLDER",
+        help="where results would go (default: results)",
+    )
 
     p = verb("export", "Draws of a posterior as a table and as robots' files.", _EXPORT)
-    p.add_argument("posterior", help="posterior.nc of a run")
+    p.add_argument("posterior", type=path, help="posterior.nc of a run")
     p.add_argument("--count", type=positive, default=20, help="how many draws (default 20)")
     p.add_argument("--seed", type=seed, default=0, help="of their choice (default 0)")
-    p.add_argument("--output", required=True, metavar="FOLDER", help="a new one")
+    p.add_argument("--output", type=path, required=True, metavar="FOLDER", help="a new one")
     add_force(p)
 
     p = verb(
         "model",
         "Print a robot's tree, every number of it by name, and a section simulator to start from.",
     )
-    p.add_argument("file", help="MJCF (.xml) or URDF (.urdf)")
+    p.add_argument("file", type=path, help="MJCF (.xml) or URDF (.urdf)")
     p.add_argument(
         "--ignore", nargs="+", default=[], metavar="NAME", help="contacts, equality, tendons, …"
     )
 
     p = verb("schema", "Write the JSON schemas of the config files and the table of their keys.")
-    p.add_argument("--folder", default="config", help="where (default: config)")
+    p.add_argument("--folder", type=path, default="config", help="where (default: config)")
 
     p = verb("document", "Write the tables of the README and of docs/ from their CSV files.")
-    p.add_argument("--root", default=".", help="of the checkout (default: here)")
+    p.add_argument("--root", type=path, default=".", help="of the checkout (default: here)")
     p.add_argument(
         "--results",
+        type=path,
         metavar="FOLDER",
         help="copy the comparisons of the experiments there to docs/results first",
     )
 
     p = verb("download", "Fetch one IBM run from the public copy, and check it.")
-    p.add_argument("--run", type=int, required=True)
+    p.add_argument("--run", type=whole_number, required=True)
     add_files(p, "output")
 
     p = verb("record", "Record all runs with the experiment's synthetic camera into a folder.")
     add_experiment(p)
-    p.add_argument("--output", required=True, metavar="FOLDER")
+    p.add_argument("--output", type=path, required=True, metavar="FOLDER")
 
     p = verb("preprocess", "Raw runs to a trajectories file: channels, windows, start states.")
     add_experiment(p)
@@ -316,8 +341,12 @@ def parser() -> argparse.ArgumentParser:
     add_run(p)
     add_files(p, "trajectories", "posterior", "rollouts", "output")
     add_force(p)
-    p.add_argument("--reference", metavar="FILE", help="posterior file to measure distances to")
-    p.add_argument("--prediction", metavar="FILE", help="where the config has that section")
+    p.add_argument(
+        "--reference", type=path, metavar="FILE", help="posterior file to measure distances to"
+    )
+    p.add_argument(
+        "--prediction", type=path, metavar="FILE", help="where the config has that section"
+    )
 
     p = verb("learning-curve", "Metrics of one posterior after more and more roll-outs.")
     add_simulating(p)
@@ -328,20 +357,28 @@ def parser() -> argparse.ArgumentParser:
     p = verb(
         "gather", "Metrics of all runs, their learning curves, searches or ranks, into one file."
     )
-    p.add_argument("parts", nargs="+", metavar="FILE")
+    p.add_argument("parts", type=path, nargs="+", metavar="FILE")
     p.add_argument("--kind", choices=("metrics", "learning_curve", "tuning", "calibration"),
                    default="metrics")  # fmt: skip
     p.add_argument(
-        "--output", required=True, metavar="FILE", help="for tuning and calibration: without suffix"
+        "--output",
+        type=path,
+        required=True,
+        metavar="FILE",
+        help="for tuning and calibration: without suffix",
     )
 
     p = verb("table", "Metrics to the tables, each as CSV, Markdown and LaTeX.")
     add_experiment(p)
     add_files(p, "metrics")
-    p.add_argument("--rollouts", type=int, help="cut at so many roll-outs; needs learning curves")
+    p.add_argument(
+        "--rollouts", type=positive, help="cut at so many roll-outs; needs learning curves"
+    )
     where = p.add_mutually_exclusive_group(required=True)
-    where.add_argument("--folder", help="where the tables go")
-    where.add_argument("--table-3", metavar="STEM", help="BayesSim's table alone, without suffix")
+    where.add_argument("--folder", type=path, help="where the tables go")
+    where.add_argument(
+        "--table-3", type=path, metavar="STEM", help="BayesSim's table alone, without suffix"
+    )
 
     p = verb("tune", "Search an estimator's settings on the training recordings alone.")
     add_believing(p)
@@ -362,8 +399,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--run", help="name of a run, for a figure of one run")
     for name in PLOT_FILES:
         option = f"--{name.replace('_', '-')}"
-        p.add_argument(option, nargs="+", metavar="FILE", default=[])
-    p.add_argument("--stem", required=True, help="output path without suffix")
+        p.add_argument(option, type=path, nargs="+", metavar="FILE", default=[])
+    p.add_argument("--stem", type=path, required=True, help="output path without suffix")
     add_force(p)
 
     _control_verbs(verb)
@@ -372,6 +409,6 @@ def parser() -> argparse.ArgumentParser:
     add_experiment(p)
     add_files(p, "metrics", "trajectories", "preflight", "output")
     add_force(p)
-    p.add_argument("--posteriors", nargs="+", required=True, metavar="FILE")
-    p.add_argument("--figures", nargs="+", required=True, metavar="PNG")
+    p.add_argument("--posteriors", type=path, nargs="+", required=True, metavar="FILE")
+    p.add_argument("--figures", type=path, nargs="+", required=True, metavar="PNG")
     return root

@@ -134,8 +134,6 @@ def _checked(a: argparse.Namespace) -> tuple[ExperimentConfig, Path]:
     experiment = load_experiment(a.experiment)
     experiment.budget(a.budget)
     _check_files(experiment, a.experiment)
-    if a.cores is not None and a.cores < 1:
-        raise PdsimError(f"--cores {a.cores}: one or more are needed")
     results = str(Path(a.results).expanduser().absolute()) if a.results else None
     settings = workflow_config(
         {

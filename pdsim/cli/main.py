@@ -2,11 +2,13 @@
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 
 from pdsim.cli import of_an_experiment, of_control
 from pdsim.cli.arguments import parser
+from pdsim.runtime.environment import check_environment
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.memory import out_of_memory
 
@@ -139,7 +141,9 @@ def _execute(a: argparse.Namespace) -> int | None:
     if a.verb in of_control.VERBS:
         from pdsim.config.experiment import load_control
 
-        of_control.VERBS[a.verb](a, load_control(a.experiment))
+        controlled = load_control(a.experiment)
+        _check_output(a)
+        of_control.VERBS[a.verb](a, controlled)
         return None
     from pdsim.config.earlier import with_earlier
     from pdsim.config.experiment import load_experiment
@@ -150,8 +154,17 @@ def _execute(a: argparse.Namespace) -> int | None:
         experiment = with_earlier(experiment, a.fixed_from)
     if hasattr(a, "prior_from"):
         experiment = with_next_prior(experiment, a.prior_from)
+    _check_output(a)
     of_an_experiment.VERBS[a.verb](a, experiment)
     return None
+
+
+def _check_output(a: argparse.Namespace) -> None:
+    """Refuse an output that cannot be written, before the work; a folder its stage looks at."""
+    from pdsim.runtime.files import check_output
+
+    if a.verb != "record" and getattr(a, "output", None):
+        check_output(a.output)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -161,6 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("pdsim").setLevel(logging.WARNING if a.quiet else logging.INFO)
     try:
+        check_environment(os.environ)
         return _execute(a) or 0
     except PdsimError as error:
         sys.stderr.write(f"pdsim {a.verb}: {error}\n")

@@ -190,6 +190,9 @@ def disk(folder: str | Path) -> Finding:
     where = Path(folder).absolute()
     while not where.exists():
         where = where.parent
+    if not where.is_dir():
+        text = f"{where}: is a file, where results need a folder; name a folder with --results"
+        return Finding("disk", "wrong", text)
     if not os.access(where, os.W_OK):
         text = f"{where}: cannot be written to; name another folder with --results"
         return Finding("disk", "wrong", text)

@@ -11,7 +11,7 @@ import numpy as np
 from pdsim.inference.divergence import all_finite
 from pdsim.inference.estimator import Done, Estimator, Info
 from pdsim.likelihood.problem import Position, Problem
-from pdsim.runtime.checkpoint import Checkpoint, load, save
+from pdsim.runtime.checkpoint import Checkpoint, restored, save
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.progress import Progress
 
@@ -78,9 +78,10 @@ def run(
     course: dict[str, np.ndarray] = {}
     spent = 0.0
     if checkpoint is not None and resume != "never":
-        restored = _restore(Path(checkpoint), fingerprint, state, resume)
-        if restored is not None:
-            state, history, course, spent = restored
+        kept = restored(checkpoint, fingerprint, state, required=resume == "require")
+        if kept is not None:
+            state, history, course, spent = kept
+            log.info("resuming after iteration %d from %s", len(history["seconds"]), checkpoint)
     chunk = estimator.particle_count * chunk_size
     marks = [estimator.particle_count * early for early in _EARLY if early < chunk_size]
     ended = "budget"
@@ -155,22 +156,6 @@ def _check_alive(history: dict[str, np.ndarray], done: Done) -> None:
             f"after {done.iterations} iterations every particle's roll-out is not finite; "
             "choose smaller steps in the estimator's settings, or narrow the limits"
         )
-
-
-def _restore(path: Path, fingerprint: str, template, resume: str) -> Checkpoint | None:
-    if not path.exists():
-        if resume == "require":
-            raise PdsimError(f"{path}: no checkpoint to resume from; use --resume auto")
-        return None
-    try:
-        restored = load(path, fingerprint, template)
-    except PdsimError as error:
-        if resume == "require":
-            raise
-        log.warning("not resuming: %s", error)
-        return None
-    log.info("resuming after iteration %d from %s", len(restored.history["seconds"]), path)
-    return restored
 
 
 def _extend(history, info: Info, before: float, lasted: float, estimator, problem):

@@ -22,7 +22,7 @@ from pdsim.config.messages import explain, read_yaml
 from pdsim.config.section import Section
 from pdsim.metrics.catalogue import metrics as all_metrics
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_text, write_text
+from pdsim.runtime.files import check_regular, read_text, write_text
 from pdsim.tables.layout import Cell, Column, Row, Table, mark_best, mixing
 
 log = logging.getLogger(__name__)
@@ -60,9 +60,34 @@ def read_documents(root: str | Path) -> Documents:
     """Read which tables there are."""
     path = Path(root) / TABLES
     try:
-        return Documents.model_validate(read_yaml(path))
+        documents = Documents.model_validate(read_yaml(path))
     except ValidationError as error:
         raise explain(error, path, Documents) from None
+    known: dict[tuple[Path, str], int] = {}
+    for i, table in enumerate(documents.tables):
+        _check_inside(table.document, Path(root), f"{path}: tables.{i}.document")
+        for j, part in enumerate(table.parts):
+            _check_inside(part.csv, path.parent, f"{path}: tables.{i}.parts.{j}.csv")
+        first = known.setdefault(((Path(root) / table.document).resolve(), table.name), i)
+        if first != i:
+            raise PdsimError(
+                f"{path}: tables.{i}.name: {table.name!r} is the name of tables.{first} of the "
+                "same document too; give each table a mark and a name"
+            )
+    return documents
+
+
+def _check_inside(name: str, folder: Path, where: str) -> None:
+    """Refuse a file that is not below a folder, by ``..``, an absolute path or a link.
+
+    Args:
+        where: file and key that name it.
+    """
+    if not (folder / name).resolve().is_relative_to(folder.resolve()):
+        raise PdsimError(
+            f"{where}: {name!r} is outside {folder.resolve()}, where pdsim writes and reads "
+            "nothing; name a file in this folder"
+        )
 
 
 def collect(root: str | Path, results: str | Path) -> list[str]:
@@ -79,7 +104,7 @@ def collect(root: str | Path, results: str | Path) -> list[str]:
     for name in sorted(files):
         source = Path(results) / Path(name).stem / "tables/comparison.csv"
         if source.exists():
-            write_text((Path(root) / TABLES).with_name(name), read_text(source))
+            write_text((Path(root) / TABLES).parent / name, read_text(source))
             written.append(name)
         else:
             log.info("%s: no such file, %s stays as it is", source, name)
@@ -149,11 +174,16 @@ def read_cells(path: Path) -> Mapping[str, dict[str, Cell]]:
 
     Columns need no ranges: a number without is one of a single seed.
     """
+    check_regular(path, "a table of results")
     try:
         frame = pd.read_csv(path, index_col=0).select_dtypes("number")
     except (OSError, ValueError) as error:
         raise PdsimError(f"{path}: not a table of results: {error}") from error
     keys = [name for name in frame if not str(name).endswith((" lowest", " highest"))]
+    for what, names in (("row label", frame.index), ("column", _heads(path))):
+        twice = [str(name) for name in names if list(names).count(name) > 1]
+        if twice:
+            raise PdsimError(f"{path}: the {what} {twice[0]!r} is there twice; remove one")
     rows: dict[str, dict[str, Cell]] = {}
     for label, line in frame.to_dict(orient="index").items():
         cells = {}
@@ -164,6 +194,11 @@ def read_cells(path: Path) -> Mapping[str, dict[str, Cell]]:
                 cells[str(key)] = Cell(line[key], lowest, highest)
         rows[str(label)] = cells
     return rows
+
+
+def _heads(path: Path) -> list[str]:
+    """The columns as the file has them: pandas gives the second of two alike another name."""
+    return [str(name) for name in pd.read_csv(path, header=None, nrows=1).iloc[0]]
 
 
 def fill(text: str, name: str, table: str, path: str | Path = "") -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import hashlib
+import logging
 import os
 import platform
 import sys
@@ -16,7 +17,10 @@ from jax.experimental.compilation_cache import compilation_cache
 from packaging.version import Version
 
 from pdsim.runtime import gpu
+from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.pairs import SPLIT
+
+log = logging.getLogger(__name__)
 
 _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
 # Threads of XLA for each core, at least, where batches of LAPACK's routines may be computed.
@@ -53,8 +57,13 @@ def cache_folder() -> Path:
     """Return the folder of compiled programs for this jaxlib, platform and CPU.
 
     Code compiled for another CPU is refused or crashes, so its features are part of the name.
+
+    Raises:
+        RuntimeError: this user has no home.
     """
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    if not Path(base).is_absolute():
+        raise RuntimeError(f"{str(base)!r} is no absolute path")
     features = hashlib.sha256(_cpu_features().encode()).hexdigest()[:8]
     name = f"jaxlib{jaxlib.__version__}-{sys.platform}-{platform.machine()}-{features}"
     return Path(base) / "pdsim" / name
@@ -121,8 +130,7 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
     jax.config.update("jax_enable_x64", precision == "float64")
     if not _shardy(cores, jaxlib.__version__):
         jax.config.update("jax_use_shardy_partitioner", False)
-    if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
-        jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
+    _keep_programs(os.environ.get("JAX_COMPILATION_CACHE_DIR", ""))
     # XLA reports every program it loads from the cache as compiled for another machine, because of
     # two tuning hints (prefer-no-gather, prefer-no-scatter) that no machine lists. Real failures
     # arrive as exceptions; JAX's own warnings stay.
@@ -134,6 +142,51 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
         if hasattr(libc, "mallopt"):
             libc.mallopt(_M_MMAP_THRESHOLD, 2**30)
             libc.mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
+
+    _check_platforms(os.environ.get("JAX_PLATFORMS", ""))
+
+
+def _keep_programs(given: str) -> None:
+    """Choose the folder of compiled programs, or say why each job compiles them anew.
+
+    Args:
+        given: what the environment names as JAX's own folder; a path or an address.
+    """
+    if "://" in given:
+        return
+    try:
+        folder = Path(given) if given else cache_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:
+        why = f"{given or os.environ.get('XDG_CACHE_HOME') or '~/.cache'}: {error}"
+        log.warning(
+            "compiled programs cannot be kept (%s), so every job compiles them anew; name a folder "
+            "as JAX_COMPILATION_CACHE_DIR",
+            why,
+        )
+        jax.config.update("jax_enable_compilation_cache", False)
+        return
+    if not given:
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+
+
+def _check_platforms(platforms: str) -> None:
+    """Start JAX's backends where the environment asks for others than the CPU's.
+
+    Raises:
+        PdsimError: one of them is not there.
+    """
+    if platforms in ("", "cpu"):
+        return
+    try:
+        jax.devices()
+    # Without a GPU, JAX ends in an assertion.
+    except (RuntimeError, AssertionError) as error:
+        told = str(error).partition("\n")[0].partition(" (set ")[0] or "no such device is here"
+        raise PdsimError(
+            f"JAX_PLATFORMS={platforms!r}: JAX does not start: {told}; set it to cpu, or to "
+            "cuda,cpu, which takes the CPU where there is no GPU"
+        ) from None
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import netCDF4
 import xarray as xr
 
 from pdsim.runtime import integrity
@@ -21,12 +22,31 @@ FOLDER_VARIABLE = "PDSIM_DATA_DIR"
 DEFAULT_FOLDER = "data"
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-# A file where a folder should be, or the reverse, and folders that cannot be written in.
+# A file where a folder should be, or the reverse, folders that cannot be written in, and names
+# that cannot be given.
 _IN_THE_WAY = (
     errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.EROFS,
+    errno.ENAMETOOLONG, errno.ELOOP,
 )  # fmt: skip
+# Groups and variables that a message lists, at most.
+_LISTED = 6
 # A disk with less free space than this is full [bytes].
 _RESERVE = 2**20
+
+
+def expanded(path: str | Path) -> Path:
+    """The path with ``~`` and ``~name`` replaced by the home folder.
+
+    Raises:
+        PdsimError: there is no such home.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise PdsimError(
+            f"{path}: {Path(path).parts[0]} is nobody's home folder here; write the whole path, or "
+            "./ before a name that begins with ~"
+        ) from None
 
 
 def find_file(path: str | Path, folder: str | Path) -> Path:
@@ -38,10 +58,20 @@ def find_file(path: str | Path, folder: str | Path) -> Path:
 
     Args:
         folder: of the file that names it.
+
+    Raises:
+        PdsimError: the environment names a folder that is not there, and the file is nowhere.
     """
     folders = [folder, os.environ.get(FOLDER_VARIABLE) or "", DEFAULT_FOLDER]
-    candidates = [Path(place) / Path(path).expanduser() for place in folders if str(place)]
-    return next((c for c in candidates if c.exists()), candidates[0])
+    candidates = [expanded(place) / expanded(path) for place in folders if str(place)]
+    found = next((c for c in candidates if c.exists()), None)
+    named = os.environ.get(FOLDER_VARIABLE)
+    if found is None and named and not (expanded(named).is_dir() or expanded(path).is_absolute()):
+        raise PdsimError(
+            f"{FOLDER_VARIABLE}={named!r}: no such folder, and {path} is not beside the file that "
+            "names it either; name the folder of your recordings, or unset the variable"
+        )
+    return found or candidates[0]
 
 
 # What a path can name beside a regular file: test of its mode → what it is called.
@@ -84,8 +114,7 @@ def check_output(path: str | Path) -> None:
         PdsimError: no file can be written there.
     """
     path = Path(path)
-    if path.is_dir():
-        raise PdsimError(f"{path}: is a folder; name a file in it")
+    check_regular(path, "a file to write")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -95,8 +124,14 @@ def check_output(path: str | Path) -> None:
 
 
 def checkpoint_of(output: str | Path) -> Path:
-    """Where a job keeps its state until the output is written: a file for each output."""
-    return Path(output).with_suffix(".checkpoint.npz")
+    """Where a job keeps its state until the output is written: a file for each output.
+
+    Raises:
+        PdsimError: something that is no file is in its place.
+    """
+    path = Path(output).with_suffix(".checkpoint.npz")
+    check_regular(path, "another output, or move it away: the checkpoint goes there")
+    return path
 
 
 def _blocked(path: Path, error: OSError) -> PdsimError:
@@ -116,6 +151,8 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
             ``path`` is still there.
     """
     path = Path(path)
+    # The new file would take the place of a device.
+    check_regular(path, "another output")
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -216,13 +253,15 @@ def read_dataset(path: str | Path, group: str | None = None) -> xr.Dataset:
     if not Path(path).is_file():
         raise PdsimError(f"{path}: no such file; run the stage that makes it first")
     try:
+        _check_group(path, group)
         with xr.open_dataset(path, group=group, engine="netcdf4") as file:
             data = file.load()
-    except MemoryError:
+    except (MemoryError, PdsimError):
         raise
     except Exception as error:  # A damaged file may raise anything.
         raise PdsimError(
-            f"{path}: not a readable NetCDF file (group {group}): {error}; delete it and rerun"
+            f"{path}: not a readable NetCDF file: {error}; name another file, or run the stage "
+            "that makes it again"
         ) from error
     if not integrity.is_whole(data):
         raise PdsimError(
@@ -231,6 +270,21 @@ def read_dataset(path: str | Path, group: str | None = None) -> xr.Dataset:
         )
     data.attrs.pop(integrity.DIGEST, None)
     return data
+
+
+def _check_group(path: str | Path, group: str | None) -> None:
+    """Refuse a file without a group, which is whole but of another kind."""
+    if group in (None, "/"):
+        return
+    with netCDF4.Dataset(path) as file:
+        try:
+            file[group]
+        except IndexError:
+            held = ", ".join([*file.groups, *file.variables][:_LISTED]) or "nothing"
+            raise PdsimError(
+                f"{path}: has no group {group!r}, so it is another kind of file (it holds {held}); "
+                "name the file of a stage that writes this group"
+            ) from None
 
 
 def sha256(path: str | Path) -> str:

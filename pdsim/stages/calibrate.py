@@ -8,7 +8,6 @@ set on which the estimator fails is written with the reason.
 import json
 import logging
 import time
-from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,7 +22,7 @@ from pdsim.inference import load_estimator
 from pdsim.inference.estimator import Estimator
 from pdsim.inference.runner import run
 from pdsim.runtime import device
-from pdsim.runtime.checkpoint import Checkpoint, load, save
+from pdsim.runtime.checkpoint import Checkpoint, restored, save
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import checkpoint_of, write_dataset
 from pdsim.runtime.progress import Progress
@@ -64,9 +63,12 @@ def calibrate(options: Calibrate, *, identity: Identity, trajectories: str, outp
         code_fingerprint(*modules("calibrate", system=options.simulator.system, method=method)),
     )
     checkpoint = checkpoint_of(output)
-    columns, spent = _restore(checkpoint, digest)
+    kept = restored(checkpoint, digest, ())
+    columns, spent = (kept.history, kept.seconds) if kept is not None else ({}, 0.0)
     truths = generator.truths(config.data_sets, config.seed)
     first = len(columns["reason"]) if columns else 0
+    if first:
+        log.info("resuming after data set %d from %s", first, checkpoint)
     with Progress(config.data_sets, first, "data sets") as progress:
         for number in range(first, config.data_sets):
             began = time.perf_counter()
@@ -163,16 +165,3 @@ def _appended(columns: dict[str, np.ndarray], row: dict) -> dict[str, np.ndarray
     if not columns:
         return new
     return {name: np.concatenate([columns[name], value]) for name, value in new.items()}
-
-
-def _restore(path: Path, digest: str) -> tuple[dict[str, np.ndarray], float]:
-    """What an earlier job finished, and how long it took [s]; nothing if there was none."""
-    if not path.exists():
-        return {}, 0.0
-    try:
-        kept = load(path, digest, ())
-    except PdsimError as error:
-        log.warning("not resuming: %s", error)
-        return {}, 0.0
-    log.info("resuming after data set %d from %s", len(kept.history["reason"]), path)
-    return kept.history, kept.seconds

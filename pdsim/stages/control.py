@@ -8,7 +8,6 @@ simulation and the step alone.
 import json
 import logging
 import time
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +21,7 @@ from pdsim.control.metrics import failed
 from pdsim.control.prior import first_particles
 from pdsim.control.tasks.task import Task
 from pdsim.runtime import device
-from pdsim.runtime.checkpoint import Checkpoint, load, save
+from pdsim.runtime.checkpoint import Checkpoint, restored, save
 from pdsim.runtime.cores import gathered
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import checkpoint_of, write_dataset
@@ -57,7 +56,12 @@ def control(options: ControlRun, *, output: str, prior: str | None = None, cores
     digest = fingerprint(stated, first, code_fingerprint(*modules(options.task.name)))
     checkpoint = checkpoint_of(output)
     simulations = begin_all(controller, options.seed, work.simulations)
-    simulations, history, course = _restore(checkpoint, digest, simulations)
+    history: dict[str, np.ndarray] = {}
+    course: dict[str, np.ndarray] = {}
+    kept = restored(checkpoint, digest, simulations)
+    if kept is not None:
+        simulations, history, course, _ = kept
+        log.info("resuming after control step %d from %s", len(history["state"]), checkpoint)
     done = len(history["state"]) if history else 0
     with Progress(steps, done, "control steps") as progress:
         while done < steps:
@@ -123,19 +127,6 @@ def _joined(before: dict[str, np.ndarray], new: dict) -> dict[str, np.ndarray]:
     if not before:
         return {name: np.asarray(values) for name, values in new.items()}
     return {name: np.concatenate([before[name], values]) for name, values in new.items()}
-
-
-def _restore(path: Path, digest: str, start):
-    """Simulations, history and course of an earlier job; those of a start if there was none."""
-    if not path.exists():
-        return start, {}, {}
-    try:
-        kept = load(path, digest, start)
-    except PdsimError as error:
-        log.warning("not resuming: %s", error)
-        return start, {}, {}
-    log.info("resuming after control step %d from %s", len(kept.history["state"]), path)
-    return kept.state, kept.history, kept.course
 
 
 def step_seconds(controller: Controller, seed: int, steps: int) -> float:

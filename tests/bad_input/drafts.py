@@ -49,7 +49,7 @@ BAD = [
     (table(**{k: v[:30] for k, v in GOOD.items()}), [], ["bad.csv", "record for longer"]),
     (table(**GOOD), ["--output", "mine.txt"], ["mine.txt", "mine.yaml"]),
     (table(**GOOD), ["--system", "double_pendulm"], ["double_pendulm", "--model"]),
-    (table(**GOOD), ["--rate", "-5"], ["--rate -5", "above 0"]),
+    (table(**GOOD), ["--rate", "-5"], ["--rate", "'-5'", "above 0"]),
     ("t,a,b\n" + "\0" * 500, [], ["bad.csv"]),
     (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), [], ["bad.csv"]),
     (table(**GOOD), ["--model", "robot.urdf"], ["robot.urdf: no such file", "--model"]),
@@ -65,7 +65,7 @@ BAD = [
         ["--relative: not allowed with argument --absolute"],
     ),
     (table(**GOOD), ["--zero", "left"], ["--zero: invalid choice: 'left'"]),
-    (table(**GOOD), ["--rate", "nan"], ["--rate nan", "above 0"]),
+    (table(**GOOD), ["--rate", "nan"], ["--rate", "'nan'", "above 0"]),
     (table(**GOOD), ["--output", "data"], ["data"]),
     (
         table(**GOOD).replace("0.0,", "start,", 1),
@@ -92,7 +92,7 @@ BAD = [
         ["--rate", "100", "--time", "t:s"],
         ["--time: not allowed with argument --rate"],
     ),
-    (table(**GOOD), ["--rate", "fast"], ["--rate: invalid float value: 'fast'"]),
+    (table(**GOOD), ["--rate", "fast"], ["--rate", "'fast'", "above 0"]),
     (table(**GOOD), ["--channel", "q0"], ["--channel: NAME=COLUMN", "'q0'"]),
     (
         table(**GOOD),

@@ -1,5 +1,6 @@
 """The command line as a process of its own."""
 
+import os
 import subprocess
 import sys
 
@@ -35,3 +36,30 @@ def test_a_job_of_seconds_does_not_look_for_garbage_again_and_again(outcome, cod
     script = SCRIPT.format(outcome=outcome)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stdout.split()) == (code, ["0", "True"]), done.stderr
+
+
+def test_letters_that_a_terminal_lacks_and_a_reader_that_ends_early_are_no_errors():
+    script = """
+import sys
+from pdsim import __main__ as entry
+
+def command():
+    for _ in range(100_000):
+        sys.stdout.write("Θ\\n")
+    return 0
+
+entry.main = command
+raise SystemExit(entry.run())
+"""
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "\\u0398\n"
+    process.stdout.close()
+    assert (process.wait(), process.stderr.read()) == (141, "")
+    process.stderr.close()
