@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -77,8 +78,9 @@ def _import_jax(environment: Mapping[str, str]) -> None:
         ) from None
 
 
+@cache
 def _check_flags(flags: str) -> None:
-    """Refuse flags at which XLA would end the process.
+    """Refuse flags at which XLA would end the process; each text is tried once in a process.
 
     Flags are usually names that XLA's library holds, with numbers; others are tried in a process.
     """
