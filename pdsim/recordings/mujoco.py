@@ -31,11 +31,10 @@ from pdsim.recordings.fitted import FittedStates, check_near
 from pdsim.recordings.mujoco_numbers import set_number
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
-from pdsim.rigid_body.fingerprint import fingerprint
-from pdsim.rigid_body.model_text import WANTED
+from pdsim.rigid_body.fingerprint import locate_model
 from pdsim.rigid_body.spec import open_spec
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import check_regular, find_file, read_text
+from pdsim.runtime.files import read_text
 from pdsim.systems.system import System
 
 __all__ = ["Config", "channels", "check", "files", "located", "made", "make", "read", "truths"]
@@ -132,15 +131,9 @@ class Config(NumberedRuns):
 
 def located(config: Config, folder: Path) -> Config:
     """The config with its file found, and the fingerprint of that, so that a change is seen."""
-    path = find_file(config.model, folder)
-    check_regular(path, WANTED)
-    if not path.is_file():
-        raise PdsimError(
-            f"recording.model: {config.model}: no such file beside the experiment's, below "
-            "PDSIM_DATA_DIR or below data/"
-        )
-    digest = fingerprint(path, shapes=True)
-    return config.model_copy(update={"model": str(path), "sha256": digest})
+    # Contacts are simulated there, so that every shape counts.
+    found = locate_model(config.model, folder, "recording.model", shapes=True)
+    return config.model_copy(update=found)
 
 
 def schedule(config: Config, number: int, joint: str) -> list[tuple[float, float, float, float]]:

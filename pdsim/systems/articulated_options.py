@@ -7,10 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from pdsim.config.section import Section
-from pdsim.rigid_body.fingerprint import fingerprint
-from pdsim.rigid_body.model_text import WANTED
-from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import check_regular, find_file
+from pdsim.rigid_body.fingerprint import locate_model
 
 
 class PointConfig(Section):
@@ -65,11 +62,4 @@ def located(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Options with the model's path found, and its fingerprint, so that a change is seen."""
     if not isinstance(options.get("model"), str):
         return dict(options)
-    path = find_file(options["model"], folder)
-    check_regular(path, WANTED)
-    if not path.is_file():
-        raise PdsimError(
-            f"simulator.options.model: {options['model']}: no such file beside the experiment's, "
-            "below PDSIM_DATA_DIR or below data/"
-        )
-    return {**options, "model": str(path), "sha256": fingerprint(path)}
+    return {**options, **locate_model(options["model"], folder, "simulator.options.model")}

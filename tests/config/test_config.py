@@ -276,3 +276,9 @@ def test_files_that_are_no_configs_end_quickly_with_a_message(tmp_path, capsys, 
     assert words in error
     with pytest.raises(PdsimError):
         workflow_config(check_file(str(path)), str(path))
+
+
+def test_a_word_that_begins_as_a_truth_value_is_a_word(tmp_path):
+    path = tmp_path / "words.yaml"
+    path.write_text("trueness: truelove\nfalse_start: true\n")
+    assert read_yaml(path) == {"trueness": "truelove", "false_start": True}
