@@ -42,6 +42,10 @@ def test_missing_and_broken_files_are_named(tmp_path):
     (tmp_path / "half.nc").write_bytes(b"\x89HDF\r\n\x1a\n and then nothing")
     with pytest.raises(PdsimError, match=r"half\.nc: not a readable NetCDF"):
         read_dataset(tmp_path / "half.nc")
+    write_dataset(tmp_path / "whole.nc", xr.Dataset({"x": ("t", np.arange(5.0))}))
+    other = r"whole\.nc: has no group 'posterior', so it is another kind of file \(it holds x\)"
+    with pytest.raises(PdsimError, match=other):
+        read_dataset(tmp_path / "whole.nc", "posterior")
 
 
 @pytest.fixture
@@ -51,7 +55,8 @@ def small_disk(tmp_path):
     if subprocess.run(command, capture_output=True).returncode != 0:
         pytest.skip("mounting a file system needs root")
     yield tmp_path
-    subprocess.run(["umount", str(tmp_path)], check=True)
+    # HDF5 keeps a file open whose last chunks it could not write.
+    subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
 
 
 def test_a_full_disk_is_named_and_keeps_what_was_there(small_disk):
