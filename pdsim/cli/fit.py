@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import TextIO
 
 import pdsim
+from pdsim.cli.data import check_paths
 from pdsim.cli.watch import Watch
 from pdsim.config.experiment import ExperimentConfig, load_experiment
-from pdsim.config.workflow import check_file, workflow_config
+from pdsim.config.workflow import WorkflowConfig, check_file, workflow_config
 from pdsim.report.summary import summary
 from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import check_regular
 
 _ROOT = Path(pdsim.__file__).parents[1]
 _TABLES = "run_1.csv run_2.csv --system double_pendulum --output mine.yaml"
@@ -133,21 +135,31 @@ def _checked(a: argparse.Namespace) -> tuple[ExperimentConfig, Path]:
     _check_is_experiment(Path(a.experiment))
     experiment = load_experiment(a.experiment)
     experiment.budget(a.budget)
+    check_paths(experiment)
     _check_files(experiment, a.experiment)
-    results = str(Path(a.results).expanduser().absolute()) if a.results else None
-    settings = workflow_config(
-        {
-            **check_file(str(_ROOT / _SETTINGS)),
-            "experiment": str(Path(a.experiment).absolute()),
-            "experiment_dir": str(_ROOT / "config/experiments"),
-            **({"results": results} if results else {}),
-        },
-        a.experiment,
-    )
+    settings = workflow_of(a.experiment, a.results)
     folder = _ROOT / settings.results
     if a.budget != "paper":
         folder /= a.budget
     return experiment, folder / Path(a.experiment).stem
+
+
+def workflow_of(experiment: str, results: str | None = None) -> WorkflowConfig:
+    """The workflow's config for one experiment file, which need not be there.
+
+    Args:
+        results: folder; None: that of config/config.yaml.
+
+    Raises:
+        PdsimError: the workflow cannot take a file of this name.
+    """
+    settings = _ROOT / _SETTINGS
+    values = check_file(str(settings)) if settings.is_file() else {"groups": {}}
+    values["experiment"] = str(Path(experiment).absolute())
+    values["experiment_dir"] = str(_ROOT / "config/experiments")
+    if results:
+        values["results"] = str(Path(results).expanduser().absolute())
+    return workflow_config(values, experiment)
 
 
 def _check_is_experiment(path: Path) -> None:
@@ -163,6 +175,7 @@ def _check_files(experiment: ExperimentConfig, path: str) -> None:
     if hasattr(experiment.source, "make") or experiment.recording.source == "ibm":
         return
     for file in experiment.source.files(experiment.recording, str(experiment.folder)).values():
+        check_regular(file, f"a table ({path}: recording.files)")
         if not Path(file).is_file():
             raise PdsimError(
                 f"{file}: no such file, but {path} names it (recording.files). Relative names are "

@@ -4,7 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from pdsim.cli.fit import workflow_of
 from pdsim.config.experiment import load_experiment
+from pdsim.config.workflow import check_input
 from pdsim.draft.draft import draft
 from pdsim.draft.tables import Asked, Named
 from pdsim.runtime import device
@@ -20,6 +22,8 @@ def new(a: argparse.Namespace) -> None:
     """
     output = Path(a.output)
     _check_output(output, overwrite=a.overwrite)
+    for path in a.files:
+        check_input(Path(path).absolute())
     for flag, given in (("channel", a.channel), ("input", a.input)):
         _check_once(flag, [name for name, _ in given])
     device.configure()
@@ -59,6 +63,8 @@ def _check_once(flag: str, names: list[str]) -> None:
 
 
 def _check_output(path: Path, *, overwrite: bool) -> None:
+    # What `pdsim fit` would refuse afterwards.
+    workflow_of(str(path))
     if path.suffix not in (".yaml", ".yml"):
         raise PdsimError(f"{path}: an experiment file ends in .yaml; name it {path.stem}.yaml")
     if path.exists() and not overwrite:

@@ -1,5 +1,6 @@
 """config/config.yaml: what the workflow runs, and where results go."""
 
+import re
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -12,12 +13,29 @@ from pdsim.config.messages import explain, read_yaml
 from pdsim.config.section import Name, Section
 from pdsim.runtime.errors import PdsimError
 
+# What Snakemake takes for a wildcard or a variable in the name of an input.
+_PATTERN = re.compile(r"\{[^{}]+\}|<[^<>]+>")
+
+
+def check_input(path: str | Path) -> None:
+    """Refuse a file whose path Snakemake would read as a pattern.
+
+    Raises:
+        PdsimError: names the path, and what of it.
+    """
+    found = _PATTERN.search(str(path))
+    if found:
+        raise PdsimError(
+            f"{path}: Snakemake reads {found[0]!r} in this name as a pattern; rename the file or "
+            "its folder"
+        )
+
 
 def _checked_folder(value: str) -> str:
     if not value.strip():
         raise ValueError("a folder has a name; leave the key out for the default")
-    if value.startswith("-") or "{" in value or "}" in value:
-        raise ValueError("a folder's name does not begin with - and holds no { or }")
+    if value.startswith("-") or "{" in value or "}" in value or _PATTERN.search(value):
+        raise ValueError("a folder's name does not begin with - and holds no {, } or <…>")
     if ".." in Path(value).parts:
         raise ValueError("'..' is not allowed; write the folder's absolute path")
     return str(Path(value).expanduser())
@@ -52,7 +70,9 @@ class WorkflowConfig(Section):
             try:
                 _OneName.model_validate({"name": name})
             except ValidationError as error:
-                raise ValueError(f"experiment: {_told(error)} (got {name!r})") from None
+                raise ValueError(
+                    f"experiment: {_told(error)} (got {name!r}); rename the file"
+                ) from None
             known = {name for group in self.groups.values() for name in group}
             here = Path(self.experiment_dir, f"{name}.yaml")
             if name in known and Path(self.experiment).resolve() != here.resolve():

@@ -73,7 +73,7 @@ def _stated_unit(tables: Tables, named: Named) -> tuple[str, str]:
     stated = tables.units.get(named.column, "")
     for unit, why in (
         (named.unit, "as asked for"),
-        (convertible(stated, "s"), f"as its attribute says: units = {stated}"),
+        (convertible(stated, "s"), f"as its attribute says: units = {stated!r}"),
         (unit_in_name(named.column, "s"), "as its name says"),
     ):
         if unit:

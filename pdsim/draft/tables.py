@@ -358,7 +358,7 @@ def _unit(
     stated = tables.units.get(named.column, "")
     given = convertible(stated, wanted)
     if given is not None:
-        return Unit(given, f"as its attribute says: units = {stated}")
+        return Unit(given, f"as its attribute says: units = {stated!r}")
     given = unit_in_name(named.column, wanted)
     if given is not None:
         return Unit(given, "as its name says")

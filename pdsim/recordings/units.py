@@ -81,7 +81,7 @@ _WORDS = {
     "degree": "deg", "arcdegree": "deg", "radian": "rad", "revolution": "rev", "turn": "rev",
     "sec": "s", "second": "s", "msec": "ms", "milli": "ms", "millisecond": "ms", "usec": "us",
     "micro": "us", "microsecond": "us", "nsec": "ns", "nano": "ns", "nanosecond": "ns",
-    "minute": "min", "hour": "h", "metre": "m", "meter": "m", "millimetre": "mm",
+    "minute": "min", "hour": "h", "day": "day", "metre": "m", "meter": "m", "millimetre": "mm",
     "millimeter": "mm", "centimetre": "cm", "centimeter": "cm", "newton": "N", "newtonmeter": "N m",
     "newtonmetre": "N m", "nm": "N m", "mnm": "mN m", "knm": "kN m", "dps": "deg/s", "hertz": "Hz",
     "hz": "Hz", "ampere": "A", "amp": "A", "volt": "V", "kilogram": "kg", "gram": "g",

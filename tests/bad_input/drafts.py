@@ -1,7 +1,8 @@
 """Tables that `pdsim new` cannot draft an experiment from: what is said, with its remedy."""
 
 import numpy as np
-from bad_input.case import Case
+from bad_input.case import Case, Edited
+from bad_input.recordings import of_table
 
 
 def table(**columns):
@@ -168,4 +169,23 @@ CASES = [new(number, *bad) for number, bad in enumerate(BAD)] + [
         )
     ),
     Case("new: a folder for a table", ("new", "data", "--system", "double_pendulum", "--output", "mine.yaml"), ("data: is a folder", "name the tables in it")),
+    *(
+        Case(f"new: {output} to write", ("new", "a.csv", "--system", "double_pendulum", f"--output={output}"), (f"{output}: experiment: ", *words), {"a.csv": table(**GOOD)})
+        for output, words in (
+            ("a;b.yaml", ("a name holds letters, digits and _ . - only", "'a;b'", "rename the file")),
+            ("a b.yaml", ("a name holds letters", "'a b'")),
+            ("-x.yaml", ("a name holds letters", "'-x'")),
+            ("demo.yaml", ("'demo' is the name of", "rename your file")),
+        )
+    ),
+    *(
+        Case(f"{verb}: a table called {name}", command, (f"{name}: Snakemake reads '{part}' in this name as a pattern; rename the file",), {name: table(**GOOD), "mine.yaml": of_table(files={"run": name})})
+        for name, part in (("a{b}.csv", "{b}"), ("<b>x.csv", "<b>"))
+        for verb, command in (
+            ("new", ("new", name.replace("{b}", "{{b}}"), "--system", "double_pendulum", "--output", "other.yaml")),
+            ("check", ("check", "mine.yaml")),
+            ("fit", ("fit", "mine.yaml", "--dry-run")),
+        )
+    ),
+    Case("check: a file whose name no experiment has", ("check", "a b.yaml"), ("a b.yaml: experiment: a name holds letters", "rename the file"), {"a b.yaml": Edited("demo")}),
 ]

@@ -1,5 +1,6 @@
 """The section `recording`, and recordings themselves, with one thing wrong."""
 
+import gzip
 import json
 
 import numpy as np
@@ -84,6 +85,24 @@ def swinging():
     return "\n".join(",".join(map(str, row)) for row in rows) + "\n"
 
 
+def noted(**notes):
+    """The good table with a column that is not used, empty but in some rows: row_7="text"."""
+    lines = csv(**GOOD, note=[""] * 300).splitlines()
+    for row, note in notes.items():
+        lines[int(row.removeprefix("row_"))] += note
+    return "\n".join(lines) + "\n"
+
+
+def lost(line, text):
+    """Pixels of two links that swing, with another text in one line, counted from 1."""
+    lines = swinging().splitlines()
+    lines[line - 1] = text
+    return "\n".join(lines) + "\n"
+
+
+RANDOM = np.random.default_rng(0)
+RATE = {"time": None, "rate_hz": 200}
+Q0, Q1 = TABLE["channels"]["q0"], TABLE["channels"]["q1"]
 OTHER_RUNS = {"raw/truth.json": json.dumps({"9": {}})}
 NO_TRUTH = {"raw/truth.json": "{"}
 
@@ -207,4 +226,34 @@ CASES = [
     Case("record: a folder of others", ("record", "{demo}", "--output", "mine"), ("mine: there is something else already", "name another folder"), {"mine/work.txt": "mine"}),
     Case("record: a file is there", ("record", "{demo}", "--output", "mine"), ("mine",), {"mine": "text"}),
     Case("record: nothing to record", ("record", "mine.yaml", "--output", "o"), ("recording.source", "ibm", "nothing to record"), {"mine.yaml": Edited("ibm_calibrated")}),
+    # Rows that would go lost.
+    read("a quote that opens and closes 100 rows later", noted(row_100='"', row_200='"'), 'a quote (") opens in row 100 and closes in row 200', "go lost", "take the quote out"),
+    read("such a quote, and no stamps", noted(row_100='"', row_200='"'), 'a quote (") opens in row 100 and closes in row 200', **RATE),
+    read("a quote that closes in the next row", noted(row_100='"', row_101='"'), 'a quote (") opens in row 100 and closes in row 101', **RATE),
+    read("a quote that is never closed", noted(row_100='"'), 'a quote (") opens in row 100 and is never closed', **RATE),
+    read("a quote in the last row", noted(row_300='"'), 'a quote (") opens in row 300 and is never closed', **RATE),
+    read("a quote in a used column", at("a", 9, '"0.1'), 'a quote (") opens in row 10 and is never closed'),
+    read("a byte-order mark in the middle", at("a", 9, "\ufeff0.1"), "column 'a' holds text", "row 10"),
+    read("a NUL after many rows", csv(**GOOD) * 20 + "\0", "line 6021 holds a NUL"),
+    # Files that are no tables, or too large ones.
+    read("a compressed table", gzip.compress(csv(**GOOD).encode()), "is compressed (gzip); unpack it"),
+    read("a spreadsheet", b"PK\x03\x04" + bytes(500), "is a ZIP archive or a spreadsheet", "save the sheet as CSV"),
+    read("Parquet by another name", b"PAR1" + bytes(500), "is a Parquet file", "ends in .parquet"),
+    read("HDF5 by another name", b"\x89HDF\r\n" + bytes(500), "is an HDF5 or NetCDF file", "ends in .nc"),
+    read("ten thousand columns and one", "t,a,b," + ",".join(f"c{i}" for i in range(9_998)) + "\n0,0,0\n", "has 10,001 columns, and at most 10,000 are read", "write a table of those that the experiment uses"),
+    # Columns that are two things.
+    table("a column as two channels", "recording.channels.q0 and recording.channels.q1 both take column 'a'", "name another column", channels={"q0": Q0, "q1": Q0}),
+    table("a column in two units", "recording.channels.dq0 and recording.channels.q0 both take column 'a'", channels={"q0": Q0, "q1": Q1, "dq0": {"column": "a", "unit": "rad/s"}}),
+    table("a column as time and channel", "recording.time and recording.channels.q0 both take column 'a'", time={"column": "a"}),
+    table("a column as clock and channel", "recording.time and recording.channels.q1 both take column 'b'", clock="b"),
+    Case("table: a column as channel and input", ("check", "mine.yaml"), ("mine.yaml: recording.channels.q0 and recording.inputs.torque_1 both take column 'pos_meas1'",), {"mine.yaml": Edited("pendubot", {("recording", "inputs", "torque_1", "column"): "pos_meas1"})}),
+    # Numbers that no sensor saw of a motion.
+    read("random numbers", csv(t=TIME, a=RANDOM.normal(size=300), b=RANDOM.normal(size=300)), "column 'a', column 'b': the numbers are random from row to row", "name other columns"),
+    read("random angles of a circle", csv(t=TIME, a=RANDOM.uniform(0, 6.28, 300), b=RANDOM.uniform(-3.14, 3.14, 300)), "random from row to row"),
+    Case("file: random numbers, looked at first", ("check", "--data", "mine.yaml"), ("run.csv: ", "random from row to row"), {"mine.yaml": of_table(), "run.csv": csv(t=TIME, a=RANDOM.normal(size=300), b=RANDOM.normal(size=300))}),
+    markers("1e300 in one line", lost(9, "0,0,1e300,0,300,0"), "column 3, elbow down, holds 1e+300 in line 9", "record it again"),
+    markers("random pixels", "\n".join(",".join(map(str, row)) for row in RANDOM.integers(0, 1000, (440, 6))), "link 1, link 2: the numbers are random", "record it again"),
+    markers("a line that is commented out", lost(9, "#0,0,1,2,3,4"), "cannot be read as comma-separated numbers"),
+    markers("an empty line", lost(9, ""), "line 9 is empty", "the time around it would close up"),
+    Case("simulated: a recording of other columns", ("preprocess", "mine.yaml", "--raw", "raw", "--output", "t.nc"), ("raw/0.csv: its first line is not x,angle,", "no recording of cart_pole", "record it again"), {"mine.yaml": Edited("cart_pole"), **{f"raw/{i}.csv": "a,b\n" + "0,0\n" * 300 for i in (0, 1)}, **OTHER_RUNS}),
 ]

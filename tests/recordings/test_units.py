@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pdsim.recordings.units import conversion, unit
+from pdsim.recordings.units import agree, conversion, meanings, unit
 
 
 def test_units():
@@ -31,3 +31,22 @@ def test_units_of_different_things(given, wanted):
 def test_what_is_no_unit(text):
     with pytest.raises(ValueError, match="unit"):
         unit(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("degrees", ["deg"]), ("Degree", ["deg"]), ("radians per second", ["rad/s"]), ("m s-1", ["m s^-1"]),
+        ("rad s-1", ["rad s^-1"]), ("Newton-meter", ["N m"]), ("newton meters", ["N m"]), ("N.m", ["N m"]),
+        ("nm", ["nm", "N m"]), ("milliseconds since 2024-01-01", ["ms"]), ("days", ["day"]),
+        ("RPM", ["rpm"]), ("deg/sec", ["deg/s"]), ("rad", ["rad"]),
+        ("", []), ("1", []), ("-", []), ("g", []), ("counts", []), ("joint angle", []), ("degC", []),
+    ],
+)  # fmt: skip
+def test_units_as_files_spell_them(text, found):
+    assert meanings(text) == found
+
+
+def test_what_is_no_unit_disagrees_with_none():
+    assert agree("counts", "rad") and agree("nm", "N m") and agree("deg/s", "deg/s")
+    assert not agree("degrees", "rad") and not agree("deg/s", "rad") and not agree("ms", "s")
