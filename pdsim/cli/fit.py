@@ -7,6 +7,7 @@ Snakemake writes to `logs/fit.log` among the results, and what the terminal show
 import argparse
 import contextlib
 import fcntl
+import json
 import os
 import shlex
 import signal
@@ -18,9 +19,10 @@ from typing import TextIO
 import pdsim
 from pdsim.cli.watch import Watch
 from pdsim.config.experiment import ExperimentConfig, load_experiment
-from pdsim.config.workflow import check_file, workflow_config
+from pdsim.config.workflow import absolute_path, check_file, check_paths, workflow_config
 from pdsim.report.summary import summary
 from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import expanded
 
 _ROOT = Path(pdsim.__file__).parents[1]
 _TABLES = "run_1.csv run_2.csv --system double_pendulum --output mine.yaml"
@@ -134,11 +136,12 @@ def _checked(a: argparse.Namespace) -> tuple[ExperimentConfig, Path]:
     experiment = load_experiment(a.experiment)
     experiment.budget(a.budget)
     _check_files(experiment, a.experiment)
-    results = str(Path(a.results).expanduser().absolute()) if a.results else None
+    check_paths(experiment, a.experiment)
+    results = str(expanded(a.results).resolve()) if a.results else None
     settings = workflow_config(
         {
             **check_file(str(_ROOT / _SETTINGS)),
-            "experiment": str(Path(a.experiment).absolute()),
+            "experiment": str(absolute_path(a.experiment)),
             "experiment_dir": str(_ROOT / "config/experiments"),
             **({"results": results} if results else {}),
         },
@@ -174,9 +177,12 @@ def _command(a: argparse.Namespace, results: Path) -> list[str]:
     """Snakemake's, from the checkout's folder."""
     cores = ["--cores", str(a.cores)] if a.cores else []
     flags = [f"--{name}" for name in ("dry-run", "unlock") if getattr(a, name.replace("-", "_"))]
-    settings = [f"experiment={Path(a.experiment).absolute()}", f"budget={a.budget}"]
+    given = {"experiment": str(absolute_path(a.experiment)), "budget": a.budget}
     if a.results:
-        settings.append(f"results={Path(a.results).expanduser().absolute()}")
+        given["results"] = str(expanded(a.results).resolve())
+    # Snakemake reads each value as YAML, without quotes at its ends, but for the spaces here.
+    quoted = {key: json.dumps(value, ensure_ascii=False) for key, value in given.items()}
+    settings = [f"{key}= {text} " for key, text in quoted.items()]
     return [
         *(sys.executable, "-m", "snakemake", "--snakefile", str(_ROOT / "Snakefile")),
         *("--directory", str(_ROOT), "--profile", str(_ROOT / "workflow/profiles/workstation")),
@@ -250,7 +256,7 @@ def _environment() -> dict[str, str]:
     environment = dict(os.environ)
     for name in _FOLDERS:
         if environment.get(name):
-            environment[name] = str(Path(environment[name]).expanduser().absolute())
+            environment[name] = str(expanded(environment[name]).resolve())
     return environment
 
 

@@ -16,10 +16,12 @@ from pdsim.runtime.memory import out_of_memory
 def _check(a: argparse.Namespace) -> None:
     from pdsim.config.experiment import ExperimentConfig, load_any
     from pdsim.config.size import check_memory
+    from pdsim.config.workflow import check_paths
 
     for path in a.experiments:
         experiment = load_any(path)
         if isinstance(experiment, ExperimentConfig):
+            check_paths(experiment, path)
             try:
                 check_memory(experiment)
             except PdsimError as error:
