@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pdsim.config.experiment import AnyExperiment, ExperimentConfig
 from pdsim.config.slices import slice_of
-from pdsim.config.workflow import check_input
 from pdsim.runtime.errors import PdsimError
 
 
@@ -19,13 +18,6 @@ def raw_folder(experiment: ExperimentConfig) -> str:
 
         return local_folder(None) or "data/ibm_double_pendulum"
     return str(experiment.folder)
-
-
-def check_paths(experiment: ExperimentConfig) -> None:
-    """Refuse raw runs that the workflow could not name; those that it makes it names itself."""
-    if not hasattr(experiment.source, "make"):
-        for file in experiment.source.files(experiment.recording, raw_folder(experiment)).values():
-            check_input(file)
 
 
 def read_raw(experiment: ExperimentConfig, raw: str | None, output: str) -> None:

@@ -7,6 +7,7 @@ Snakemake writes to `logs/fit.log` among the results, and what the terminal show
 import argparse
 import contextlib
 import fcntl
+import json
 import os
 import shlex
 import signal
@@ -16,13 +17,18 @@ from pathlib import Path
 from typing import TextIO
 
 import pdsim
-from pdsim.cli.data import check_paths
 from pdsim.cli.watch import Watch
 from pdsim.config.experiment import ExperimentConfig, load_experiment
-from pdsim.config.workflow import WorkflowConfig, check_file, workflow_config
+from pdsim.config.workflow import (
+    WorkflowConfig,
+    absolute_path,
+    check_file,
+    check_paths,
+    workflow_config,
+)
 from pdsim.report.summary import summary
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import check_regular
+from pdsim.runtime.files import check_regular, expanded
 
 _ROOT = Path(pdsim.__file__).parents[1]
 _TABLES = "run_1.csv run_2.csv --system double_pendulum --output mine.yaml"
@@ -135,8 +141,8 @@ def _checked(a: argparse.Namespace) -> tuple[ExperimentConfig, Path]:
     _check_is_experiment(Path(a.experiment))
     experiment = load_experiment(a.experiment)
     experiment.budget(a.budget)
-    check_paths(experiment)
     _check_files(experiment, a.experiment)
+    check_paths(experiment, a.experiment)
     settings = workflow_of(a.experiment, a.results)
     folder = _ROOT / settings.results
     if a.budget != "paper":
@@ -155,10 +161,10 @@ def workflow_of(experiment: str, results: str | None = None) -> WorkflowConfig:
     """
     settings = _ROOT / _SETTINGS
     values = check_file(str(settings)) if settings.is_file() else {"groups": {}}
-    values["experiment"] = str(Path(experiment).absolute())
+    values["experiment"] = str(absolute_path(experiment))
     values["experiment_dir"] = str(_ROOT / "config/experiments")
     if results:
-        values["results"] = str(Path(results).expanduser().absolute())
+        values["results"] = str(expanded(results).resolve())
     return workflow_config(values, experiment)
 
 
@@ -187,9 +193,12 @@ def _command(a: argparse.Namespace, results: Path) -> list[str]:
     """Snakemake's, from the checkout's folder."""
     cores = ["--cores", str(a.cores)] if a.cores else []
     flags = [f"--{name}" for name in ("dry-run", "unlock") if getattr(a, name.replace("-", "_"))]
-    settings = [f"experiment={Path(a.experiment).absolute()}", f"budget={a.budget}"]
+    given = {"experiment": str(absolute_path(a.experiment)), "budget": a.budget}
     if a.results:
-        settings.append(f"results={Path(a.results).expanduser().absolute()}")
+        given["results"] = str(expanded(a.results).resolve())
+    # Snakemake reads each value as YAML, without quotes at its ends, but for the spaces here.
+    quoted = {key: json.dumps(value, ensure_ascii=False) for key, value in given.items()}
+    settings = [f"{key}= {text} " for key, text in quoted.items()]
     return [
         *(sys.executable, "-m", "snakemake", "--snakefile", str(_ROOT / "Snakefile")),
         *("--directory", str(_ROOT), "--profile", str(_ROOT / "workflow/profiles/workstation")),
@@ -263,7 +272,7 @@ def _environment() -> dict[str, str]:
     environment = dict(os.environ)
     for name in _FOLDERS:
         if environment.get(name):
-            environment[name] = str(Path(environment[name]).expanduser().absolute())
+            environment[name] = str(expanded(environment[name]).resolve())
     return environment
 
 

@@ -14,18 +14,17 @@ from pdsim.runtime.memory import out_of_memory
 
 
 def _check(a: argparse.Namespace) -> None:
-    from pdsim.cli.data import check_paths
     from pdsim.config.experiment import ExperimentConfig, load_any
     from pdsim.config.size import check_memory
-    from pdsim.config.workflow import workflow_config
+    from pdsim.config.workflow import check_paths, workflow_config
 
     for path in a.experiments:
         experiment = load_any(path)
         workflow_config({"groups": {}, "experiment": path}, path)
         if isinstance(experiment, ExperimentConfig):
+            check_paths(experiment, path)
             try:
                 check_memory(experiment)
-                check_paths(experiment)
             except PdsimError as error:
                 raise PdsimError(f"{path}: {error}") from None
         if a.data:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pdsim.cli.fit import workflow_of
 from pdsim.config.experiment import load_experiment
-from pdsim.config.workflow import check_input
+from pdsim.config.workflow import absolute_path, check_path
 from pdsim.draft.draft import draft
 from pdsim.draft.tables import Asked, Named
 from pdsim.runtime import device
@@ -23,7 +23,7 @@ def new(a: argparse.Namespace) -> None:
     output = Path(a.output)
     _check_output(output, overwrite=a.overwrite)
     for path in a.files:
-        check_input(Path(path).absolute())
+        check_path(absolute_path(path), "a table")
     for flag, given in (("channel", a.channel), ("input", a.input)):
         _check_once(flag, [name for name, _ in given])
     device.configure()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
 from pydantic import AfterValidator, Field, ValidationError, model_validator
@@ -12,33 +12,71 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pdsim.config.messages import explain, read_yaml
 from pdsim.config.section import Name, Section
 from pdsim.runtime.errors import PdsimError
+from pdsim.runtime.files import expanded
 
-# What Snakemake takes for a wildcard or a variable in the name of an input.
-_PATTERN = re.compile(r"\{[^{}]+\}|<[^<>]+>")
+if TYPE_CHECKING:
+    from pdsim.config.experiment import ExperimentConfig
+
+# Text of a path that Snakemake reads as something else → how that is called.
+_UNREADABLE = {
+    re.compile(r"\{.*\}", re.DOTALL): "braces {…}, which Snakemake reads as a wildcard",
+    re.compile(r"<[a-z][a-z0-9_]*>"): "a name in <…>, which Snakemake reads as a variable",
+    re.compile(r"[\ud800-\udfff]"): "bytes that are no UTF-8",
+}
+# Folders of results become patterns, which no line break and no lone brace goes through.
+_UNFIT_FOLDER = re.compile(r"[{}\\\n\r]")
 
 
-def check_input(path: str | Path) -> None:
-    """Refuse a file whose path Snakemake would read as a pattern.
+def check_path(path: str | Path, what: str) -> None:
+    """Refuse a path that the workflow cannot work with, though the system has it.
+
+    Args:
+        what: the file or key that names the path, which begins the message.
 
     Raises:
-        PdsimError: names the path, and what of it.
+        PdsimError: names the path, what is in the way, and the remedy.
     """
-    found = _PATTERN.search(str(path))
-    if found:
-        raise PdsimError(
-            f"{path}: Snakemake reads {found[0]!r} in this name as a pattern; rename the file or "
-            "its folder"
-        )
+    for pattern, shown in _UNREADABLE.items():
+        if pattern.search(str(path)):
+            raise PdsimError(f"{what}: the path {str(path)!r} holds {shown}; rename it")
+
+
+def check_paths(experiment: "ExperimentConfig", path: str | Path) -> None:
+    """Refuse an experiment whose file or recordings have paths that the workflow cannot work with.
+
+    Args:
+        path: of the experiment's file.
+    """
+    check_path(absolute_path(path), "the experiment file")
+    if not hasattr(experiment.source, "make"):
+        files = experiment.source.files(experiment.recording, str(experiment.folder))
+        for run, file in files.items():
+            check_path(file, f"{path}: recording of run {run}")
+
+
+def absolute_path(path: str | Path) -> Path:
+    """The path by which the workflow knows a file, however it is spelt.
+
+    Of a file that is a link, the link: relative names in it are looked for beside the link.
+    """
+    path = expanded(path)
+    return path.parent.resolve() / path.name
 
 
 def _checked_folder(value: str) -> str:
     if not value.strip():
         raise ValueError("a folder has a name; leave the key out for the default")
-    if value.startswith("-") or "{" in value or "}" in value or _PATTERN.search(value):
-        raise ValueError("a folder's name does not begin with - and holds no {, } or <…>")
+    if value.startswith("-") or _UNFIT_FOLDER.search(value):
+        raise ValueError(
+            "a folder's name does not begin with - and holds no {, }, \\ or line break"
+        )
     if ".." in Path(value).parts:
         raise ValueError("'..' is not allowed; write the folder's absolute path")
-    return str(Path(value).expanduser())
+    try:
+        check_path(value, "this folder")
+        return str(expanded(value))
+    except PdsimError as error:
+        raise ValueError(str(error)) from None
 
 
 Folder = Annotated[str, AfterValidator(_checked_folder)]
@@ -92,8 +130,8 @@ class WorkflowConfig(Section):
     def files(self) -> dict[str, str]:
         """The file of each experiment that is chosen, by name."""
         if self.experiment is not None:
-            # Absolute, so that no command takes it for an option.
-            path = Path(self.experiment).expanduser().absolute()
+            # Absolute, so that no command takes it for an option, and one spelling of all.
+            path = absolute_path(self.experiment)
             return {path.stem: str(path)}
         return {
             name: f"{self.experiment_dir}/{name}.yaml"

@@ -10,7 +10,7 @@ from pathlib import Path
 from pdsim import registry
 from pdsim.config.experiment import ExperimentConfig, load_any
 from pdsim.config.slices import slice_of
-from pdsim.config.workflow import workflow_config
+from pdsim.config.workflow import check_paths, workflow_config
 from pdsim.recordings.ibm import FOLDER_VARIABLE, local_folder
 from pdsim.runtime.provenance import code_fingerprint
 from pdsim.stages import modules
@@ -28,8 +28,9 @@ try:
     CONTROLLED = {
         name: setup for name, setup in SETUPS.items() if name not in EXPERIMENTS
     }
-    for experiment in EXPERIMENTS.values():
+    for name, experiment in EXPERIMENTS.items():
         experiment.budget(SETTINGS.budget)
+        check_paths(experiment, FILES[name])
     for experiment in CONTROLLED.values():
         experiment.budget(SETTINGS.control_budget)
 except PdsimError as error:
