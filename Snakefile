@@ -1,7 +1,7 @@
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
-from pdsim.config.workflow import check_file, workflow_config
+from pdsim.experiment.workflow import check_file, workflow_config
 from pdsim.runtime.errors import PdsimError
 
 min_version("9.0")

@@ -30,9 +30,9 @@ def main(cores):
     import jax
     import jax.numpy as jnp
 
-    from pdsim.config.experiment import load_control
     from pdsim.control.closed_loop import advance_all, begin_all
-    from pdsim.runtime.cores import gathered
+    from pdsim.experiment.load import load_control
+    from pdsim.xla.cores import gathered
 
     experiment = load_control("config/experiments/quadrotor_circle.yaml")
     usual = experiment.controller("prmppi").build(experiment.task.build())

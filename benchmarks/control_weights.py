@@ -43,8 +43,8 @@ def measured(name):
     import jax.numpy as jnp
     import numpy as np
 
-    from pdsim.config.experiment import load_control
     from pdsim.control.closed_loop import advance_all, begin_all
+    from pdsim.experiment.load import load_control
 
     experiment = load_control("config/experiments/quadrotor_circle.yaml")
     task = experiment.task.build()

@@ -20,7 +20,7 @@ VISCOUS = {
 
 def load(name):
     """Return an experiment and the path of its trajectories."""
-    from pdsim.config.experiment import load_experiment
+    from pdsim.experiment.load import load_experiment
 
     path = f"results/{name}/trajectories.nc"
     if not Path(path).exists():
@@ -30,8 +30,8 @@ def load(name):
 
 def read(name, *, offsets):
     """Trajectories of the pendulum's raw recordings, with markers moved onto the axes or not."""
-    from pdsim.config.experiment import load_experiment
-    from pdsim.config.slices import slice_of
+    from pdsim.experiment.load import load_experiment
+    from pdsim.experiment.slices import slice_of
     from pdsim.recordings import ibm
     from pdsim.runtime.files import read_dataset
     from pdsim.stages.preprocess import preprocess
@@ -128,7 +128,7 @@ def fit(name, experiment, trajectories, run):
     import numpy as np
     import pandas as pd
 
-    from pdsim.config.slices import slice_of
+    from pdsim.experiment.slices import slice_of
     from pdsim.runtime.files import read_dataset
     from pdsim.stages.evaluate import evaluate
     from pdsim.stages.infer import infer

@@ -81,7 +81,7 @@ def found():
     """What the point estimators found, beside the paper's numbers."""
     import pandas as pd
 
-    from pdsim.config.experiment import load_experiment
+    from pdsim.experiment.load import load_experiment
     from pdsim.runtime.files import read_dataset
 
     rows = {}
@@ -173,7 +173,7 @@ def posterior():
     import jax
     import jax.numpy as jnp
 
-    from pdsim.config.experiment import load_experiment
+    from pdsim.experiment.load import load_experiment
     from pdsim.likelihood.build import build_problem
     from pdsim.likelihood.problem import Position
     from pdsim.posterior import read_draws

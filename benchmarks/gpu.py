@@ -66,8 +66,8 @@ def marginal_of(particles, dtype):
 
     from pdsim.likelihood.build import build_problem
     from pdsim.likelihood.problem import Position
+    from pdsim.recordings.trajectories import load_trajectories
     from pdsim.systems.simulator import build_simulator
-    from pdsim.trajectories import load_trajectories
 
     if not Path(f"results/{TRUSTED}/trajectories.nc").exists():
         return None

@@ -197,7 +197,7 @@ def as_the_truth(draws, truth):
 
 def main():
     """Make all tables."""
-    from pdsim.config.experiment import load_experiment
+    from pdsim.experiment.load import load_experiment
 
     for table, name, rows in (
         ("panda_box_found", "panda_box_empty", box),

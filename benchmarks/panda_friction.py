@@ -47,7 +47,7 @@ def main():
     """Make the table."""
     import jax
 
-    from pdsim.config.experiment import load_experiment
+    from pdsim.experiment.load import load_experiment
     from pdsim.runtime import device
     from pdsim.systems.simulator import build_simulator
 

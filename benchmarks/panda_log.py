@@ -119,8 +119,8 @@ def position_errors(simulator, trajectories, coordinates):
     import jax
     import jax.numpy as jnp
 
+    from pdsim.recordings.trajectories import inputs_of, is_test
     from pdsim.systems.rollout import rollout
-    from pdsim.trajectories import inputs_of, is_test
 
     system = simulator.system
     test = trajectories.isel(trajectory=is_test(trajectories))
@@ -181,7 +181,7 @@ def posteriors(simulator):
 
 def main():
     """Make the table."""
-    from pdsim.config.experiment import load_experiment
+    from pdsim.experiment.load import load_experiment
     from pdsim.runtime import device
     from pdsim.runtime.files import read_dataset
     from pdsim.systems.simulator import build_simulator

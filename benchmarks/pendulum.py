@@ -36,13 +36,13 @@ def build(
     import jax
     import jax.numpy as jnp
 
-    from pdsim.config.experiment import load_experiment
+    from pdsim.experiment.load import load_experiment
     from pdsim.inference.gradients import value_and_gradient
     from pdsim.likelihood.problem import Position
     from pdsim.likelihood.shooting import shooting_problem
     from pdsim.recordings.recording import unsmoothed
+    from pdsim.recordings.trajectories import trajectory_set
     from pdsim.systems.simulator import build_simulator
-    from pdsim.trajectories import trajectory_set
 
     rng = np.random.default_rng(0)
     config = load_experiment(EXPERIMENT).simulator

@@ -76,7 +76,7 @@ def trial(name, method, trained, data=None, change=lambda experiment: experiment
     """
     import numpy as np
 
-    from pdsim.config.experiment import load_experiment
+    from pdsim.experiment.load import load_experiment
     from pdsim.runtime.files import read_dataset, write_dataset
 
     if data is None:

@@ -38,7 +38,7 @@ def rows_of(name):
 
     The weights lie in a box that is aside, with its lid.
     """
-    from pdsim.config.experiment import load_experiment
+    from pdsim.experiment.load import load_experiment
 
     others = truth_of(load(name)[0])
     for key in others:

@@ -24,11 +24,11 @@ import numpy as np
 import xarray as xr
 from pydantic import ValidationError
 
-from pdsim.config.messages import explain
-from pdsim.parameters import ParameterSpace
+from pdsim.parameters.space import ParameterSpace
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
-from pdsim.systems.config import ParameterConfig, SimulatorConfig
+from pdsim.settings.messages import explain
+from pdsim.systems.config import ParameterConfig, PosteriorOf, SimulatorConfig
 from pdsim.systems.ridge import recover
 from pdsim.systems.simulator import Simulator, single_prior
 
@@ -328,6 +328,17 @@ def read_posterior(path: str | Path, *, force: bool | None = None) -> PosteriorF
             remedy = "" if force is None else ", or add --force to take it as it is"
             raise PdsimError(f"{path}: {doubt}; infer it again{remedy}")
         log.warning("%s: %s; taken as it is", path, doubt)
+    return found
+
+
+def read_run(path: str, earlier: PosteriorOf, where: str) -> PosteriorFile:
+    """Read a posterior file, and refuse one of another run or seed than the one asked for."""
+    found = read_posterior(path)
+    if (found.run, found.seed) != (earlier.run, earlier.seed):
+        raise PdsimError(
+            f"{path}: is of run {found.run}, seed {found.seed}, but {where} asks for run "
+            f"{earlier.run}, seed {earlier.seed}"
+        )
     return found
 
 

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from pdsim.recordings.recording import Recording
+from pdsim.recordings.trajectories import trajectory_set
 from pdsim.runtime import device
-from pdsim.trajectories import trajectory_set
 
 ROOT = Path(__file__).parents[1]
 _MOST_MAPS = 20_000

@@ -10,7 +10,7 @@ from pdsim.likelihood.config import MarginalConfig
 from pdsim.likelihood.marginal_data import marginal_problem
 from pdsim.likelihood.noise import noise_model
 from pdsim.likelihood.problem import Position
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.simulator import Simulator
 

@@ -4,7 +4,7 @@ import json
 
 import yaml
 
-from pdsim.config.experiment import load_experiment
+from pdsim.experiment.load import load_experiment
 
 
 def write(tmp_path, values):

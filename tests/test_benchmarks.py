@@ -5,7 +5,7 @@ import runpy
 
 import pytest
 
-from pdsim.config.experiment import load_experiment
+from pdsim.experiment.load import load_experiment
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from snakemake.cli import get_argument_parser
 
 from pdsim import registry
 from pdsim.cli.arguments import parser
-from pdsim.config.experiment import load_any
+from pdsim.experiment.load import load_any
 
 DOCS = Path(__file__).parents[1] / "docs"
 NAMES = ("README.md", *(f"docs/{path.name}" for path in sorted(DOCS.glob("*.md"))))

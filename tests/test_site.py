@@ -15,8 +15,8 @@ import yaml
 
 from pdsim import registry
 from pdsim.cli.arguments import parser
-from pdsim.config.experiment import ExperimentConfig
 from pdsim.control.config import ControlConfig
+from pdsim.experiment.model import ExperimentConfig
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted(

@@ -2,8 +2,8 @@
 
 from pydantic import Field, model_validator
 
-from pdsim.config.runs import WorkConfig
-from pdsim.config.section import Section
+from pdsim.inference.runs import WorkConfig
+from pdsim.settings.section import Section
 
 
 class CalibrationConfig(Section):

@@ -25,14 +25,14 @@ from pdsim.likelihood.marginal_data import marginal_problem
 from pdsim.likelihood.momenta import kick
 from pdsim.likelihood.noise import NoiseModel, channel_noise, noise_model
 from pdsim.likelihood.shooting import ShootingProblem, shooting_problem
-from pdsim.parameters import ParameterSpace
+from pdsim.parameters.space import ParameterSpace
 from pdsim.recordings.cut import filled_gaps, position_columns
 from pdsim.recordings.smoothing import Smoothing, smoothed_state
+from pdsim.recordings.trajectories import inputs_of, window_length, windows
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import System
-from pdsim.trajectories import inputs_of, window_length, windows
 
 
 @dataclass(frozen=True)

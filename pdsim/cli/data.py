@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pdsim.config.experiment import AnyExperiment, ExperimentConfig
-from pdsim.config.slices import slice_of
+from pdsim.experiment.model import AnyExperiment, ExperimentConfig
+from pdsim.experiment.slices import slice_of
 from pdsim.runtime.errors import PdsimError
 
 

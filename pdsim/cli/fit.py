@@ -18,8 +18,9 @@ from typing import TextIO
 
 import pdsim
 from pdsim.cli.watch import Watch
-from pdsim.config.experiment import ExperimentConfig, load_experiment
-from pdsim.config.workflow import (
+from pdsim.experiment.load import load_experiment
+from pdsim.experiment.model import ExperimentConfig
+from pdsim.experiment.workflow import (
     WorkflowConfig,
     absolute_path,
     check_file,

@@ -14,9 +14,10 @@ from pdsim.runtime.memory import out_of_memory
 
 
 def _check(a: argparse.Namespace) -> None:
-    from pdsim.config.experiment import ExperimentConfig, load_any
-    from pdsim.config.size import check_memory
-    from pdsim.config.workflow import check_paths, workflow_config
+    from pdsim.experiment.checks.size import check_memory
+    from pdsim.experiment.load import load_any
+    from pdsim.experiment.model import ExperimentConfig
+    from pdsim.experiment.workflow import check_paths, workflow_config
 
     for path in a.experiments:
         experiment = load_any(path)
@@ -74,7 +75,7 @@ def _model(a: argparse.Namespace) -> None:
 
 
 def _schema(a: argparse.Namespace) -> None:
-    from pdsim.config.reference import write_reference
+    from pdsim.experiment.reference import write_reference
 
     write_reference(a.folder)
 
@@ -142,15 +143,15 @@ def _execute(a: argparse.Namespace) -> int | None:
     if a.verb in _PLAIN:
         return _PLAIN[a.verb](a)
     if a.verb in of_control.VERBS:
-        from pdsim.config.experiment import load_control
+        from pdsim.experiment.load import load_control
 
         controlled = load_control(a.experiment)
         _check_output(a)
         of_control.VERBS[a.verb](a, controlled)
         return None
-    from pdsim.config.earlier import with_earlier
-    from pdsim.config.experiment import load_experiment
-    from pdsim.config.next_prior import with_next_prior
+    from pdsim.experiment.earlier import with_earlier
+    from pdsim.experiment.load import load_experiment
+    from pdsim.experiment.next_prior import with_next_prior
 
     experiment = load_experiment(a.experiment)
     if hasattr(a, "fixed_from") and _simulates(a):

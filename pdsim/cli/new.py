@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 from pdsim.cli.fit import workflow_of
-from pdsim.config.experiment import load_experiment
-from pdsim.config.workflow import absolute_path, check_path
 from pdsim.draft.draft import draft
 from pdsim.draft.tables import Asked, Named
+from pdsim.experiment.load import load_experiment
+from pdsim.experiment.workflow import absolute_path, check_path
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import check_output, write_atomically

@@ -20,7 +20,7 @@ _SCORING = ("simulate", "predict", "evaluate", "learning-curve")
 
 def _options(a: argparse.Namespace, experiment) -> Any:
     """The slice of the verb's stage, once its files are known to go with the experiment."""
-    from pdsim.config.slices import slice_of
+    from pdsim.experiment.slices import slice_of
 
     stage = a.verb.replace("-", "_")
     budget = getattr(a, "budget", "")
@@ -35,7 +35,7 @@ def _check_files(a: argparse.Namespace, experiment) -> None:
     Raises:
         PdsimError: names the file, the key and both values.
     """
-    from pdsim.config.made_with import check_posterior, check_trajectories
+    from pdsim.experiment.checks.made_with import check_posterior, check_trajectories
     from pdsim.posterior import read_posterior
 
     given = getattr(a, "trajectories", None) or ()

@@ -18,7 +18,7 @@ from pdsim.control.belief import Belief, Transition
 from pdsim.control.gaussian_process import GaussianProcess
 from pdsim.control.mppi import Plan, Planner, control_step, evaluate, first_plan, references
 from pdsim.control.tasks.task import Task
-from pdsim.runtime.cores import over_cores
+from pdsim.xla.cores import over_cores
 
 # What keys are for.
 _TRUTH, _START, _STEP = 0, 1, 2

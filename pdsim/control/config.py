@@ -6,10 +6,10 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from pdsim import registry
-from pdsim.config.messages import close_name
-from pdsim.config.section import Count, Name, Positive, Section
 from pdsim.control.conformal import rank, sample_count
 from pdsim.runtime.errors import PdsimError
+from pdsim.settings.messages import close_name
+from pdsim.settings.section import Count, Name, Positive, Section
 from pdsim.systems.config import PosteriorOf
 
 

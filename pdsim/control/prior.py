@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pdsim.config.earlier import read_run
 from pdsim.control.belief import Particles
 from pdsim.control.tasks.task import Task
+from pdsim.posterior import read_run
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.config import PosteriorOf
 

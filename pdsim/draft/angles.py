@@ -14,9 +14,9 @@ import numpy as np
 
 from pdsim.draft.matching import Motion
 from pdsim.draft.tables import Asked, Guessed
-from pdsim.recordings.units import conversion
 from pdsim.systems.articulated import Articulated
 from pdsim.systems.system import System
+from pdsim.units.conversion import conversion
 
 # Another way is taken if it misses less than this share of what the plain one misses.
 _SHARE = 0.5

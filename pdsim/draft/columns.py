@@ -8,7 +8,7 @@ they were measured come first, then those that say nothing, filtered ones, comma
 import re
 from collections.abc import Sequence
 
-from pdsim.recordings.units import conversion, meanings
+from pdsim.units.conversion import conversion, meanings
 
 TIME, PLACE, RATE, EFFORT, OTHER = "time", "place", "rate", "effort", "other"
 

@@ -8,7 +8,6 @@ import numpy as np
 from pydantic import ValidationError
 
 from pdsim import registry
-from pdsim.config.messages import explain
 from pdsim.draft.angles import choose_way, ways, with_way
 from pdsim.draft.entries import Limits
 from pdsim.draft.experiment_file import Choices, text, told
@@ -35,6 +34,7 @@ from pdsim.recordings.smoothing import white_noise
 from pdsim.rigid_body.model_text import WANTED
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import check_regular
+from pdsim.settings.messages import explain
 from pdsim.systems.config import SimulatorConfig, SystemChoice
 from pdsim.systems.simulator import Simulator, build_simulator, build_system
 from pdsim.systems.system import System

@@ -10,9 +10,10 @@ from pdsim.draft.entries import Limits
 from pdsim.draft.step import Step
 from pdsim.draft.stretches import Stretches
 from pdsim.draft.tables import Guessed, Tables
-from pdsim.draft.text import block, comment, entries, flow, items
+from pdsim.draft.text import block, comment, entries, items
 from pdsim.draft.windows import Windows
 from pdsim.recordings.csv_table import CsvConfig
+from pdsim.settings.scalars import flow
 
 # Of a held-out stretch, what is seen before the rest is predicted, and in frames at most.
 _PREFIX, _MOST_PREFIX = 0.1, 40

@@ -9,8 +9,8 @@ from pdsim.draft.columns import TIME, convertible, kind, unit_in_name
 from pdsim.draft.tables import Asked, Guessed, Named, Tables
 from pdsim.draft.units import time_unit
 from pdsim.recordings.clock import REGULAR, as_they_are, check_forward, measure, ticks
-from pdsim.recordings.units import conversion
 from pdsim.runtime.errors import PdsimError
+from pdsim.units.conversion import conversion
 
 # A rate that is this near to a whole number is one.
 _WHOLE = 0.01

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pdsim.config.messages import close_name
 from pdsim.draft.columns import EFFORT, PLACE, convertible, kind, ordered, unit_in_name
 from pdsim.draft.units import Unit, angle_unit, length_unit
 from pdsim.recordings.columns import numeric_columns, other_columns, units_in_file
 from pdsim.recordings.csv_table import CsvConfig
 from pdsim.recordings.segments import LEAST_FRAMES
-from pdsim.recordings.units import conversion
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import sha256
+from pdsim.settings.messages import close_name
 from pdsim.systems.system import POSITIONS, Quantity, System
+from pdsim.units.conversion import conversion
 
 _DIALECTS = (CsvConfig(), CsvConfig(decimal=","), CsvConfig(header=False))
 

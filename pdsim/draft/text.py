@@ -4,24 +4,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
-
-from pdsim.config.scalars import Dumper
+from pdsim.settings.scalars import flow
 
 _WIDTH = 118
-
-
-def flow(value: Any) -> str:
-    """A value in one line of YAML."""
-    text = yaml.dump(
-        value,
-        Dumper=Dumper,
-        default_flow_style=True,
-        sort_keys=False,
-        allow_unicode=True,
-        width=float("inf"),
-    )
-    return text.strip().removesuffix("...").strip()
 
 
 def comment(text: str, indent: int = 0) -> str:

@@ -16,9 +16,9 @@ import numpy as np
 from pdsim.recordings.cut import position_columns
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.smoothing import Smoothing, state_covariance
+from pdsim.recordings.trajectories import fitting_count
 from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator
-from pdsim.trajectories import fitting_count
 
 # Over the noise: error at which a window ends.
 _GROWN = 2.0

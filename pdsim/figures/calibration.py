@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pdsim.bayessim.config import split_variant
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, trains
+from pdsim.inference.bayessim.config import split_variant
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 
@@ -16,9 +16,9 @@ _COUNT = 99
 def draw(request: Request) -> None:
     """Draw the rank histograms of all variants on simulations that their training never saw."""
     # Imported here: the workflow reads this module's entry at every start, and these take long.
-    from pdsim.bayessim.calibration import ranks
-    from pdsim.bayessim.conditioning import conditioned
-    from pdsim.bayessim.kept import kept_halves
+    from pdsim.inference.bayessim.calibration import ranks
+    from pdsim.inference.bayessim.conditioning import conditioned
+    from pdsim.inference.bayessim.kept import kept_halves
 
     config = request.sections["bayessim"]
     if config is None:
@@ -47,7 +47,7 @@ def draw_ranks(
         ranks: variant → (n, M) ranks of 0 … ``count``.
         names: of the parameters.
     """
-    from pdsim.bayessim.calibration import flat_band, histogram
+    from pdsim.inference.bayessim.calibration import flat_band, histogram
 
     plt = style.apply()
     columns = min(len(ranks), 4)

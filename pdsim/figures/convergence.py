@@ -8,7 +8,7 @@ import xarray as xr
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, whose
-from pdsim.identity import Identity
+from pdsim.inference.identity import Identity
 from pdsim.runtime.files import read_dataset
 
 

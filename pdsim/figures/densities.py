@@ -3,8 +3,8 @@
 from pdsim.figures import style
 from pdsim.figures.density import draw_channel, legend, shown_channels, shown_trajectory
 from pdsim.figures.figure import Figure, Request, whose
+from pdsim.recordings.trajectories import channel_labels, is_test, window_title
 from pdsim.runtime.files import read_dataset
-from pdsim.trajectories import channel_labels, is_test, window_title
 
 NEEDS = ("trajectories", "rollouts", "posterior")
 SECTIONS = ("title",)

@@ -5,8 +5,8 @@ import xarray as xr
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, detailed
+from pdsim.recordings.trajectories import channel_labels, is_position, is_test, window_title
 from pdsim.runtime.files import read_dataset
-from pdsim.trajectories import channel_labels, is_position, is_test, window_title
 
 _DASHES = (0, (5, 3))
 # Stands for the error of a roll-out that is not finite [scaled channels].

@@ -4,9 +4,9 @@ import numpy as np
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, whose
+from pdsim.recordings.trajectories import known_truth
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import known_truth
 
 # Estimators whose history holds every iterate; the first tells its cost and slope, too.
 DESCENDING, KEEPING = "steepest_descent", ("steepest_descent", "gauss_newton")

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pdsim.config.runs import BudgetConfig
-from pdsim.identity import Identity
+from pdsim.inference.identity import Identity
+from pdsim.inference.runs import BudgetConfig
 
 if TYPE_CHECKING:
-    from pdsim.config.experiment import ExperimentConfig
+    from pdsim.experiment.model import ExperimentConfig
 
 
 class Request(NamedTuple):

@@ -6,11 +6,11 @@ from pdsim.figures import style
 from pdsim.figures.descent import KEEPING
 from pdsim.figures.figure import Figure, Request
 from pdsim.figures.loop import is_loop
+from pdsim.recordings.trajectories import inputs_of, select
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import inputs_of, select
 
 # Iterates that are simulated, at most.
 _SHOWN = 10

@@ -10,11 +10,11 @@ import xarray as xr
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request
+from pdsim.recordings.trajectories import known_truth
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import Simulator, build_simulator
-from pdsim.trajectories import known_truth
 
 if TYPE_CHECKING:
     from pdsim.likelihood.config import LikelihoodConfig

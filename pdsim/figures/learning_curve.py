@@ -7,9 +7,9 @@ import numpy as np
 from pdsim import registry
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request
-from pdsim.identity import Identity
+from pdsim.inference.identity import Identity
+from pdsim.recordings.trajectories import is_position
 from pdsim.runtime.files import read_dataset
-from pdsim.trajectories import is_position
 
 if TYPE_CHECKING:
     import pandas as pd

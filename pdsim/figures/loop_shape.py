@@ -9,12 +9,12 @@ import numpy as np
 from pdsim.figures import style
 from pdsim.figures.figure import Request
 from pdsim.posterior import read_draws
+from pdsim.recordings.trajectories import inputs_of, select
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.flexible_loop import FlexibleLoop
 from pdsim.systems.loop_mechanics import ARM
 from pdsim.systems.simulator import Simulator, build_simulator
-from pdsim.trajectories import inputs_of, select
 from pdsim.variational.simulate import simulate
 
 # Colours of the two sides of the loop.

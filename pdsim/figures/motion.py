@@ -6,11 +6,11 @@ import numpy as np
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, detailed
 from pdsim.posterior import read_draws
+from pdsim.recordings.trajectories import channel_labels, inputs_of, is_test
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import channel_labels, inputs_of, is_test
 
 _BEFORE = "#d95f02"
 

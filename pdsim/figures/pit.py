@@ -13,7 +13,7 @@ _THIRDS = ("first third", "second third", "last third")
 def draw(request: Request) -> None:
     """Draw the histograms of all held-out recordings' ranks, by channel and third of horizon."""
     # Imported here: the workflow reads this module's entry at every start, and these take long.
-    from pdsim.bayessim.calibration import flat_band
+    from pdsim.inference.bayessim.calibration import flat_band
     from pdsim.metrics.prefix import Observations, ranks, thirds_of
 
     data = read_dataset(request.files["trajectories"][0])

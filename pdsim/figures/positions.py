@@ -4,8 +4,9 @@ import numpy as np
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, whose
-from pdsim.labelings import columns_of, labelings, remark, true_places
+from pdsim.parameters.labelings import columns_of, labelings, remark
 from pdsim.posterior import read_draws
+from pdsim.recordings.trajectories import true_places
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator

@@ -4,11 +4,11 @@ import numpy as np
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, detailed
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.posterior import read_draws
+from pdsim.recordings.trajectories import known_truth
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import known_truth
 
 
 def draw(request: Request) -> None:

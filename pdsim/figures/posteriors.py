@@ -8,15 +8,15 @@ import xarray as xr
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, whose
-from pdsim.parameters import ParameterSpace
+from pdsim.parameters.space import ParameterSpace
 from pdsim.posterior import read_draws
+from pdsim.recordings.trajectories import select, true_parameters
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import select, true_parameters
 
 if TYPE_CHECKING:
-    from pdsim.config.experiment import ExperimentConfig
+    from pdsim.experiment.model import ExperimentConfig
 
 NEEDS = ("trajectories", "posterior")
 SECTIONS = ("title", "simulator")

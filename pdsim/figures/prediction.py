@@ -4,9 +4,9 @@ import numpy as np
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, predicted
+from pdsim.recordings.trajectories import channel_labels, is_position, is_test, window_title
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
-from pdsim.trajectories import channel_labels, is_position, is_test, window_title
 
 # Recordings shown, at most.
 _SHOWN = 3

@@ -4,8 +4,8 @@ import numpy as np
 
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request
+from pdsim.recordings.trajectories import channel_labels, is_position, is_test
 from pdsim.runtime.files import read_dataset
-from pdsim.trajectories import channel_labels, is_position, is_test
 
 # Stretches of each kind that are drawn, and those that have a colour and a name of their own.
 _SHOWN, _NAMED = 30, 4

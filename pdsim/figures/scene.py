@@ -6,6 +6,7 @@ from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request
 from pdsim.figures.motion import shows_frames
 from pdsim.figures.rendering import render
+from pdsim.recordings.trajectories import select
 from pdsim.rigid_body.kinematics import place
 from pdsim.rigid_body.links import links_of
 from pdsim.rigid_body.tree import tree_of
@@ -13,7 +14,6 @@ from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.articulated import Articulated
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import select
 
 # Moments at which a frame is drawn, and how long its axes are, of the metre that is seen.
 _MOMENTS = 6

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pdsim.bayessim.scaling import scaling
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, trains
+from pdsim.inference.bayessim.scaling import scaling
+from pdsim.recordings.trajectories import channel_labels, is_test
 from pdsim.runtime.files import read_dataset
-from pdsim.trajectories import channel_labels, is_test
 
 
 class Panel(NamedTuple):

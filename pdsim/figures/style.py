@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pdsim.identity import Identity
+from pdsim.inference.identity import Identity
 from pdsim.runtime.files import write_atomically
 
 RECORDING = "black"

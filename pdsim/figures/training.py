@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from pdsim.bayessim.config import split_variant
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, trains
+from pdsim.inference.bayessim.config import split_variant
 from pdsim.runtime.files import read_dataset
 
 # Points of a curve, evenly over the logarithm of the epoch: single epochs jump.

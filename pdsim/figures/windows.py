@@ -10,14 +10,14 @@ import xarray as xr
 from pdsim.figures import style
 from pdsim.figures.figure import Figure, Request, detailed
 from pdsim.posterior import read_draws
+from pdsim.recordings.trajectories import channel_labels, inputs_of, select, window_length
+from pdsim.recordings.trajectories import windows as cut
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.ensemble import first_frame
 from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator, build_simulator
-from pdsim.trajectories import channel_labels, inputs_of, select, window_length
-from pdsim.trajectories import windows as cut
 
 _COLOURS = ("#08519c", "#d95f02")
 

@@ -20,11 +20,11 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
-from pdsim.config.section import Count
 from pdsim.inference.estimator import Done, Independent, Info, affordable, summarise_each
 from pdsim.inference.importance import flattened, log_sum
 from pdsim.inference.target import SamplerSettings, Target
 from pdsim.likelihood.problem import Position, Problem
+from pdsim.settings.section import Count
 
 # Smallest variance of a component, in squared logits.
 _FLOOR = 1e-10

@@ -32,7 +32,6 @@ import jax
 import jax.numpy as jnp
 from pydantic import Field, model_validator
 
-from pdsim.config.section import Count
 from pdsim.inference.chains import ChainSettings, Moves, choose
 from pdsim.inference.estimator import Info, summarise
 from pdsim.inference.fitted_chains import (
@@ -43,7 +42,8 @@ from pdsim.inference.fitted_chains import (
 )
 from pdsim.inference.target import Evaluation, Target
 from pdsim.likelihood.problem import Problem
-from pdsim.runtime.cores import over_cores
+from pdsim.settings.section import Count
+from pdsim.xla.cores import over_cores
 
 # ν: tails heavier than most posteriors'.
 _FREEDOM = 5.0

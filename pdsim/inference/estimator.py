@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pdsim.likelihood.problem import Position, Problem
-from pdsim.runtime.cores import gathered
+from pdsim.xla.cores import gathered
 
 
 class Info(NamedTuple):

@@ -29,11 +29,12 @@ a step size of 0.01, but after 2000 with 0.03 it was up to 1.7 times too large.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from pdsim.inference.csvgd_settings import Settings
 from pdsim.inference.divergence import all_finite, keep_rows
 from pdsim.inference.estimator import Info, Stepwise, largest_defect, summarise
 from pdsim.inference.gradients import by_blocks
@@ -41,9 +42,6 @@ from pdsim.inference.mdmm import Constraint, limit_violation, tightened
 from pdsim.inference.particles import Particles, decayed, limit_score, move, start
 from pdsim.inference.stein import stein_direction
 from pdsim.likelihood.problem import Position, Problem
-
-if TYPE_CHECKING:
-    from pdsim.inference.csvgd import Settings
 
 
 class State(NamedTuple):
@@ -90,7 +88,7 @@ def _slopes(damping: float, problem: Problem, sigma: jax.Array, rows: tuple[Posi
 class GradientDescent(Stepwise):
     """Constrained SVGD by Adam's steps; with one window only the limits are constraints."""
 
-    settings: "Settings"
+    settings: Settings
     sample_kind: ClassVar[str] = "particles"
     uses_gradients: ClassVar[bool] = True
 

@@ -11,8 +11,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from pdsim.runtime.blocks import in_blocks
-from pdsim.runtime.cores import over_cores
+from pdsim.xla.blocks import in_blocks
+from pdsim.xla.cores import over_cores
 
 
 def by_blocks(function: Callable) -> Callable:

@@ -26,7 +26,6 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
-from pdsim.config.section import Count, Positive
 from pdsim.inference.divergence import all_finite, bring_back, keep_rows
 from pdsim.inference.estimator import Info, Stepwise, largest_defect, summarise
 from pdsim.inference.levenberg_marquardt import (
@@ -44,6 +43,7 @@ from pdsim.inference.start import StartSettings, first_point
 from pdsim.inference.target import SamplerSettings
 from pdsim.likelihood.problem import Position, Problem, evaluated
 from pdsim.numerics.truncated_gaussian import truncated_gaussian
+from pdsim.settings.section import Count, Positive
 
 # Precision of a direction that the recordings leave open: a deviation of ten boxes.
 _OPEN_PRECISION = 0.01

@@ -8,7 +8,7 @@ the recordings determine well is held back as much as one that they do not.
 import jax
 import jax.numpy as jnp
 
-from pdsim.runtime.cores import one_by_one, over_cores
+from pdsim.xla.cores import one_by_one, over_cores
 
 # Damping at the start, its factors after a step that was taken and one that was not, its range.
 _DAMPING = 0.1

@@ -19,11 +19,12 @@ A tangent roll-out counts as a roll-out in the budget.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from pdsim.inference.csvgd_settings import Settings
 from pdsim.inference.divergence import all_finite, bring_back, keep_rows
 from pdsim.inference.estimator import Info, Stepwise, largest_defect, summarise
 from pdsim.inference.levenberg_marquardt import (
@@ -39,9 +40,6 @@ from pdsim.inference.particles import decayed, sobol_particles
 from pdsim.inference.profile import lagrangian, profile
 from pdsim.inference.stein import stein_direction_of_features
 from pdsim.likelihood.problem import Position, Problem
-
-if TYPE_CHECKING:
-    from pdsim.inference.csvgd import Settings
 
 # A parameter this near to a limit counts as on it if going there would gain no more than this many
 # nats; a step leaves this share of the way to a limit.
@@ -73,7 +71,7 @@ class State(NamedTuple):
 class GaussNewton(Stepwise):
     """Constrained SVGD by Gauss–Newton steps; with one window only the limits are constraints."""
 
-    settings: "Settings"
+    settings: Settings
     sample_kind: ClassVar[str] = "particles"
     # Derivatives are tangent roll-outs, which count as roll-outs.
     uses_gradients: ClassVar[bool] = False

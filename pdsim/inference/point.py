@@ -11,7 +11,7 @@ import numpy as np
 
 from pdsim.inference.levenberg_marquardt import prior_precision
 from pdsim.likelihood.problem import Linearisation, Position, Problem
-from pdsim.parameters import ParameterSpace
+from pdsim.parameters.space import ParameterSpace
 
 
 def position_of(problem: Problem, x: jax.Array) -> Position:

@@ -27,14 +27,14 @@ from pdsim.inference.fitted_chains import (
     Gaussian,
     Moments,
 )
+from pdsim.inference.nuts_settings import Settings
 from pdsim.inference.tree import Point, Tree
 from pdsim.likelihood.problem import Problem
-from pdsim.runtime.cores import over_cores
+from pdsim.xla.cores import over_cores
 
 if TYPE_CHECKING:
     from blackjax.adaptation.step_size import DualAveragingAdaptationState
 
-    from pdsim.inference.nuts import Settings
 
 _STEP_SIZE = 0.5
 # Share of the warm-up, its last, in which the mass matrix stays and the step size is tuned to it.
@@ -75,7 +75,7 @@ class Sampler(NamedTuple):
 class PooledNuts(FittedChains):
     """Chains from fits, adapted together."""
 
-    settings: "Settings"
+    settings: Settings
     uses_gradients: ClassVar[bool] = True
     cheaper: ClassVar[str] = "lower chain_count or doublings"
     most_fit_iterations: ClassVar[int | None] = 40

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from pdsim.likelihood.problem import Linearisation
-from pdsim.runtime.cores import one_by_one
+from pdsim.xla.cores import one_by_one
 
 
 class Profile(NamedTuple):

@@ -15,22 +15,20 @@ the parameters, the particles stay as they are.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from pdsim.inference import importance
+from pdsim.inference.csvgd_settings import Settings
 from pdsim.inference.estimator import Done, Independent, Info, affordable, summarise
 from pdsim.inference.importance import Mixture
 from pdsim.inference.levenberg_marquardt import prior_precision
 from pdsim.inference.particle_newton import GaussNewton
 from pdsim.inference.target import Target, covariance_in_logits
 from pdsim.likelihood.problem import Position, Problem
-
-if TYPE_CHECKING:
-    from pdsim.inference.csvgd import Settings
 
 # Rounds, and the share of the samples of later ones that come from the fitted component.
 _ROUNDS, _FITTED = 5, 0.5
@@ -96,7 +94,7 @@ def _evaluate(target: Target, z: jax.Array):
 class Reweighted(Independent):
     """Gauss–Newton particles, then importance sampling."""
 
-    settings: "Settings"
+    settings: Settings
     sample_kind: ClassVar[str] = "particles"
     uses_gradients: ClassVar[bool] = False
     cheaper: ClassVar[str] = GaussNewton.cheaper

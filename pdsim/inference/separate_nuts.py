@@ -16,15 +16,15 @@ from pdsim.inference import tree
 from pdsim.inference.chains import ChainState, Moves, SteppedChains
 from pdsim.inference.divergence import bring_back, keep_rows
 from pdsim.inference.estimator import Info, summarise
+from pdsim.inference.nuts_settings import Settings
 from pdsim.inference.tree import Point, Tree
 from pdsim.likelihood.problem import Problem
-from pdsim.runtime.cores import one_by_one, over_cores
+from pdsim.xla.cores import one_by_one, over_cores
 
 if TYPE_CHECKING:
     from blackjax.adaptation.mass_matrix import MassMatrixAdaptationState
     from blackjax.adaptation.step_size import DualAveragingAdaptationState
 
-    from pdsim.inference.nuts import Settings
 
 # Fewer draws than this adapt nothing that is worth having.
 _LEAST_WARMUP = 20
@@ -71,7 +71,7 @@ class Sampler(NamedTuple):
 class SeparateNuts(SteppedChains):
     """Chains from Sobol points, or one from the centre of the box."""
 
-    settings: "Settings"
+    settings: Settings
     uses_gradients: ClassVar[bool] = True
     cheaper: ClassVar[str] = "lower chain_count or doublings"
 

@@ -22,13 +22,13 @@ import jax
 import jax.numpy as jnp
 from pydantic import Field
 
-from pdsim.config.section import Count, Positive
 from pdsim.inference.chains import ChainSettings, ChainState, Moves, SteppedChains
 from pdsim.inference.divergence import LastFinite, all_finite, bring_back, keep_rows
 from pdsim.inference.estimator import Info, summarise
 from pdsim.inference.gradients import value_and_gradient
 from pdsim.inference.particles import decayed
 from pdsim.likelihood.problem import Problem
+from pdsim.settings.section import Count, Positive
 
 
 class Settings(ChainSettings):

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
-from pdsim.config.section import Section
-from pdsim.parameters import ParameterSpace
+from pdsim.parameters.space import ParameterSpace
 from pdsim.runtime.errors import PdsimError
+from pdsim.settings.section import Section
 
 
 class StartSettings(Section):

@@ -22,7 +22,6 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
-from pdsim.config.section import Count, Positive
 from pdsim.inference.estimator import Done, Independent, Info, summarise
 from pdsim.inference.point import (
     described,
@@ -33,6 +32,7 @@ from pdsim.inference.point import (
 )
 from pdsim.inference.start import StartSettings, first_point
 from pdsim.likelihood.problem import Position, Problem
+from pdsim.settings.section import Count, Positive
 
 
 class Settings(StartSettings):

@@ -3,8 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from pdsim.runtime.blocks import in_blocks
-from pdsim.runtime.cores import over_cores
+from pdsim.xla.blocks import in_blocks
+from pdsim.xla.cores import over_cores
 
 # Particles whose slopes are multiplied at a time: a product of all would first turn all slopes, in
 # one loop with what made them, which takes longer than the product.

@@ -7,13 +7,13 @@ import jax
 import jax.numpy as jnp
 from pydantic import Field
 
-from pdsim.config.section import Positive, Section
 from pdsim.inference.divergence import all_finite
 from pdsim.inference.estimator import Info, Stepwise, summarise
 from pdsim.inference.gradients import value_and_gradient
 from pdsim.inference.particles import Particles, decayed, limit_score, move, start
 from pdsim.inference.stein import stein_direction
 from pdsim.likelihood.problem import Position, Problem
+from pdsim.settings.section import Positive, Section
 
 
 class Settings(Section):

@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
-from pdsim.config.section import Positive, Section
 from pdsim.inference.estimator import largest_defect
 from pdsim.likelihood.problem import Position, Problem
+from pdsim.settings.section import Positive, Section
 
 # How far from a face of the unit box a start may be: logits of 0 and 1 are infinite.
 _MARGIN = 1e-3

@@ -8,8 +8,8 @@ from pdsim.likelihood.marginal import MarginalProblem
 from pdsim.likelihood.marginal_data import marginal_problem
 from pdsim.likelihood.noise import channel_noise, noise_model
 from pdsim.likelihood.shooting import ShootingProblem, shooting_problem
+from pdsim.recordings.trajectories import select
 from pdsim.systems.simulator import Simulator
-from pdsim.trajectories import select
 
 
 def build_problem(

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from pdsim.config.section import Count, Name, Positive, Section
+from pdsim.settings.section import Count, Name, Positive, Section
 
 
 class MarginalConfig(Section):

@@ -8,9 +8,9 @@ from pdsim.likelihood.marginal import MarginalProblem
 from pdsim.likelihood.momenta import sizes
 from pdsim.likelihood.noise import NoiseModel, state_scale
 from pdsim.likelihood.shooting import active_frames, by_column, guessed_states, subtracts
+from pdsim.recordings.trajectories import inputs_of, window_length, windows
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.simulator import Simulator
-from pdsim.trajectories import inputs_of, window_length, windows
 
 
 def marginal_problem(
@@ -27,7 +27,7 @@ def marginal_problem(
     """Build the problem from training trajectories.
 
     Args:
-        trajectories: layout of ``pdsim.trajectories``.
+        trajectories: layout of ``pdsim.recordings.trajectories``.
         start_deviation: of the first state's prior, over that of its estimate.
         window_count: windows of the longest recording; process noise acts between them.
         combination: "sum" or "product".

@@ -1,20 +1,18 @@
 """Slopes of marginal shooting's log p: in the parameters, in how noise acts, and in the noise."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from pdsim.likelihood.marginal_fields import MarginalFields
 from pdsim.likelihood.motion import Motion, particles_first, residuals, window_coordinates
 from pdsim.likelihood.noise import Deviations
 from pdsim.likelihood.noise_slopes import Adjoint, curvature, slope, slope_of_kicks
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.smoother import Filtered, Windows
 from pdsim.numerics.small_matrices import diagonal
-from pdsim.runtime.cores import one_by_one
-
-if TYPE_CHECKING:
-    from pdsim.likelihood.marginal import MarginalProblem
+from pdsim.xla.cores import one_by_one
 
 
 class Around(NamedTuple):
@@ -44,7 +42,7 @@ class Around(NamedTuple):
         return self.noise.sensor**-2
 
 
-def in_parameters(problem: "MarginalProblem", around: Around, position: Position) -> jax.Array:
+def in_parameters(problem: MarginalFields, around: Around, position: Position) -> jax.Array:
     """Slope of log p in the simulator's parameters, (particle, M).
 
     It is −Σ (r + R δ̂)ᵀ ∂r/∂θ − Σ λ⁻ᵀ ∂e/∂θ: along the parameters' tangents, where there are
@@ -69,7 +67,7 @@ def in_parameters(problem: "MarginalProblem", around: Around, position: Position
     return -pull_back((pull, later))[0].sum(axis=(1, 2))
 
 
-def in_kicks(problem: "MarginalProblem", around: Around, position: Position) -> jax.Array | float:
+def in_kicks(problem: MarginalFields, around: Around, position: Position) -> jax.Array | float:
     """What the parameters change in log p by the way that process noise acts, (particle, M)."""
     if not problem.noise.of_momenta:
         return 0.0
@@ -79,7 +77,7 @@ def in_kicks(problem: "MarginalProblem", around: Around, position: Position) -> 
 
 
 def in_noise(
-    problem: "MarginalProblem", around: Around, position: Position
+    problem: MarginalFields, around: Around, position: Position
 ) -> tuple[jax.Array, jax.Array]:
     """Slope of log p in the noise's coordinates, (particle, K), and −∂² (particle, K, K)."""
     inferred, noise = problem.noise.inferred, around.noise

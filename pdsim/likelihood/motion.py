@@ -1,18 +1,16 @@
 """Roll-outs of marginal shooting's windows: what they miss, where they end, and their slopes."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from pdsim.likelihood.marginal_fields import MarginalFields
 from pdsim.likelihood.noise_slopes import Channels
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.smoother import Sensitivity, Windows
 from pdsim.systems.rollout import over_windows, rollout, tangents
 from pdsim.systems.system import System
-
-if TYPE_CHECKING:
-    from pdsim.likelihood.marginal import MarginalProblem
 
 
 class Motion(NamedTuple):
@@ -69,7 +67,7 @@ def particles_first(starts: jax.Array) -> jax.Array:
 
 
 def residuals(
-    problem: "MarginalProblem", coordinates: jax.Array, starts: jax.Array, system: System
+    problem: MarginalFields, coordinates: jax.Array, starts: jax.Array, system: System
 ) -> tuple[jax.Array, jax.Array]:
     """Roll-outs minus recordings, and where windows end.
 
@@ -112,9 +110,7 @@ def residuals(
     return seen * (observed - target), end.T
 
 
-def window_coordinates(
-    problem: "MarginalProblem", position: Position, starts: jax.Array
-) -> jax.Array:
+def window_coordinates(problem: MarginalFields, position: Position, starts: jax.Array) -> jax.Array:
     """The simulator's parameters for all windows, (particle, trajectory, window, M)."""
     dimension = problem.simulator.space.dimension
     coordinates = position.parameters[:, None, None, :dimension]
@@ -122,7 +118,7 @@ def window_coordinates(
 
 
 def rolled_out(
-    problem: "MarginalProblem", position: Position, starts: jax.Array, with_parameters: bool = False
+    problem: MarginalFields, position: Position, starts: jax.Array, with_parameters: bool = False
 ) -> Motion:
     """Roll out all windows with a tangent for each state and, if asked, each parameter."""
     system, turned = problem.system.forward_mode(), particles_first(starts)

@@ -12,11 +12,11 @@ import xarray as xr
 from pdsim.likelihood.config import LikelihoodConfig, MarginalConfig
 from pdsim.likelihood.momenta import check_momenta, quantities, sizes
 from pdsim.likelihood.noise_slopes import Inferred
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.recordings.smoothing import white_noise
+from pdsim.recordings.trajectories import select
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.simulator import Simulator
-from pdsim.trajectories import select
 
 # Least noise of a channel, over its spread.
 _DIGITS = 1e-6

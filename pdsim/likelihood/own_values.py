@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from pdsim.likelihood.marginal import MarginalProblem
 from pdsim.likelihood.problem import Position
-from pdsim.runtime.blocks import in_blocks
+from pdsim.xla.blocks import in_blocks
 
 # Draws smoothed at a time: the moments of all windows are kept until the last.
 _TOGETHER = 64

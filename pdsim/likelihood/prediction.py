@@ -31,9 +31,9 @@ from pdsim.likelihood.momenta import kick
 from pdsim.likelihood.noise import noise_model
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import by_column
+from pdsim.recordings.trajectories import inputs_of, select, window_length, windows
 from pdsim.systems.rollout import rollout
 from pdsim.systems.simulator import Simulator
-from pdsim.trajectories import inputs_of, select, window_length, windows
 
 # Gauss–Newton steps to the start, at least: after one the filter stands where the guess was.
 _ITERATIONS = 2
@@ -87,8 +87,8 @@ def prefix_of(
     """Take the first frames of the held-out recordings.
 
     Args:
-        trajectories: layout of ``pdsim.trajectories``, training recordings included: these give the
-            length of windows and, to draws without any of their own, the noise.
+        trajectories: layout of ``pdsim.recordings.trajectories``, training recordings included:
+            these give the length of windows and, to draws without any of their own, the noise.
         frames: P, fewer than the shortest held-out recording has.
         inferred: names of the deviations that the draws have; where σ is not among them, it is the
             white noise found in the training recordings, q is 0, and no parameter varies.

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 
-from pdsim.parameters import ParameterSpace
+from pdsim.parameters.space import ParameterSpace
 
 
 class Position(NamedTuple):

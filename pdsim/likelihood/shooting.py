@@ -5,6 +5,7 @@ last frame it predicts is the frame at which the next window starts. Where a sho
 no frames left, the windows beyond its end see nothing and have no defects.
 """
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,15 +23,15 @@ from pdsim.likelihood.problem import (
     combine_trajectories,
     trajectory_weights,
 )
-from pdsim.parameters import ParameterSpace
-from pdsim.runtime.blocks import in_blocks
-from pdsim.runtime.cores import over_cores
+from pdsim.parameters.space import ParameterSpace
+from pdsim.recordings.trajectories import inputs_of, window_length, windows
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.misfit import squared_error
 from pdsim.systems.rollout import over_windows, rollout, tangents
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import System
-from pdsim.trajectories import inputs_of, window_length, windows
+from pdsim.xla.blocks import in_blocks
+from pdsim.xla.cores import over_cores
 
 
 @partial(
@@ -97,6 +98,19 @@ class ShootingProblem:
         return self.simulator.space
 
     @property
+    def shape(self) -> shooting_sizes.Shape:
+        """How large it is."""
+        frames, *windows = self.targets[0].shape
+        return shooting_sizes.Shape(
+            frames=frames,
+            windows=math.prod(windows),
+            states=self.first_start.shape[-1],
+            residuals=len(self.targets),
+            evaluations=self.simulator.substeps * self.system.evaluations,
+            large_steps=self.system.large_steps,
+        )
+
+    @property
     def rollout_count(self) -> int:
         return self.first_start.shape[0]
 
@@ -108,13 +122,13 @@ class ShootingProblem:
 
     @property
     def gradient_block(self) -> int | None:
-        return shooting_sizes.gradient_block(self)
+        return shooting_sizes.gradient_block(self.shape)
 
     def start_shooting(self) -> jax.Array:
         return self.later_starts / self.state_scale
 
     @over_cores
-    @in_blocks(shooting_sizes.evaluated, on_gpu=False)
+    @in_blocks(lambda problem: shooting_sizes.evaluated(problem.shape), on_gpu=False)
     def evaluate(self, position: Position) -> tuple[jax.Array, jax.Array]:
         """Return log p(recordings | position) (particle,) and the scaled defects."""
         system, particles = self.system, len(position.parameters)
@@ -128,8 +142,8 @@ class ShootingProblem:
             tuple(zip(self.targets, self.inverse_deviations, strict=True)),
             first_time=self.first_time,
             active=self.active,
-            segment=shooting_sizes.segment(self, particles),
-            in_turn=shooting_sizes.in_turn(self, particles),
+            segment=shooting_sizes.segment(self.shape, particles),
+            in_turn=shooting_sizes.in_turn(self.shape, particles),
             **self._grid,
         )
         per_trajectory = self.log_normalisation - 0.5 * error.sum(axis=-1)
@@ -137,7 +151,7 @@ class ShootingProblem:
         return combine_trajectories(per_trajectory, self.combination), defects
 
     @over_cores
-    @in_blocks(shooting_sizes.linearised)
+    @in_blocks(lambda problem: shooting_sizes.linearised(problem.shape))
     def linearise(self, position: Position) -> Linearisation:
         """Return log p(recordings | position), and residuals and defects with their slopes.
 
@@ -260,8 +274,8 @@ def shooting_problem(
     """Build the problem from training trajectories.
 
     Args:
-        trajectories: layout of ``pdsim.trajectories``; the start of each is known, and the states
-            at the windows' starts are the first guess of the shooting variables.
+        trajectories: layout of ``pdsim.recordings.trajectories``; the start of each is known, and
+            the states at the windows' starts are the first guess of the shooting variables.
         noise: (channel,) standard deviations of the observations.
         window_count: 1 for single shooting.
         combination: "sum" or "product".

@@ -4,12 +4,9 @@ Sizes are measured on the double pendulum (``benchmarks/README.md``), and no res
 """
 
 import math
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import jax
-
-if TYPE_CHECKING:
-    from pdsim.likelihood.shooting import ShootingProblem
 
 # Numbers that a gradient keeps, as ``_each`` counts them, so that a cache holds them: of 128
 # particles of 400 steps of semi-implicit Euler, of 48 of RK4. Of a sixth more each takes a sixth to
@@ -34,49 +31,69 @@ _FRAMES, _LINEARISED = 8_000, 8
 _TOGETHER = 50
 
 
-def linearised(problem: "ShootingProblem") -> int:
+class Shape(NamedTuple):
+    """How large a shooting problem is.
+
+    Attributes:
+        frames: of a window.
+        windows: of all recordings.
+        states: state variables.
+        residuals: of a frame.
+        evaluations: of the motion, from one frame to the next.
+        large_steps: whether a step makes many numbers.
+    """
+
+    frames: int
+    windows: int
+    states: int
+    residuals: int
+    evaluations: int
+    large_steps: bool
+
+
+def linearised(shape: Shape) -> int:
     """Particles to linearise at a time."""
-    if problem.system.large_steps:
-        return max(_TOGETHER // _windows(problem), 1)
-    particles = max(_FRAMES // problem.targets[0].size, 1)
+    if shape.large_steps:
+        return max(_TOGETHER // shape.windows, 1)
+    particles = max(_FRAMES // (shape.frames * shape.windows), 1)
     return particles if jax.default_backend() == "gpu" else min(particles, _LINEARISED)
 
 
-def evaluated(problem: "ShootingProblem") -> int | None:
+def evaluated(shape: Shape) -> int | None:
     """Particles to evaluate at a time; None: all."""
-    return None if problem.system.large_steps else _EVALUATED
+    return None if shape.large_steps else _EVALUATED
 
 
-def gradient_block(problem: "ShootingProblem") -> int | None:
+def gradient_block(shape: Shape) -> int | None:
     """Particles to take slopes of at a time; None: all."""
-    if problem.system.large_steps:
+    if shape.large_steps:
         return None
-    fitting = _KEPT // (problem.targets[0].size * _each(problem))
+    fitting = _KEPT // (shape.frames * shape.windows * _each(shape))
     return min(fitting, _MOST) if fitting >= _LEAST else _MOST
 
 
-def in_turn(problem: "ShootingProblem", particles: int) -> bool:
+def in_turn(shape: Shape, particles: int) -> bool:
     """Whether windows are simulated one after another, and not side by side."""
-    if problem.system.large_steps or jax.default_backend() == "gpu":
+    if shape.large_steps or jax.default_backend() == "gpu":
         return False
-    return particles >= max(_IN_TURN // _evaluations(problem), _FEWEST)
+    return particles >= max(_IN_TURN // shape.evaluations, _FEWEST)
 
 
-def segment(problem: "ShootingProblem", particles: int) -> int | None:
+def segment(shape: Shape, particles: int) -> int | None:
     """Frames between the states that a gradient keeps; None where it keeps all it needs.
 
     √frames keeps the fewest numbers, if memory is all that counts.
     """
-    block = gradient_block(problem)
-    frames, windows = problem.targets[0].shape[0], _windows(problem)
+    block = gradient_block(shape)
+    frames, windows = shape.frames, shape.windows
     if block is None or jax.default_backend() == "gpu" or particles < _FEWEST:
-        states = problem.first_start.shape[-1]
+        states = shape.states
         cached = particles * frames * windows * states <= _CACHED
         return None if cached else math.isqrt(frames)
     if particles > block:  # an evaluation
         return None
-    beside = 1 if in_turn(problem, particles) else windows
-    return _part(frames * windows // beside, _KEPT // (particles * beside * _each(problem)))
+    beside = 1 if in_turn(shape, particles) else windows
+    return _part(frames * windows // beside, _KEPT // (particles * beside * _each(shape)))
 
 
 def _part(frames: int, most: int) -> int | None:
@@ -87,20 +104,10 @@ def _part(frames: int, most: int) -> int | None:
     return next((part for part in range(most, most // 2, -1) if frames % part == 0), most)
 
 
-def _each(problem: "ShootingProblem") -> int:
+def _each(shape: Shape) -> int:
     """Numbers that a gradient keeps of a frame of one particle.
 
     Two for each state variable of an evaluation of the motion and two for each residual, of which
     it keeps one: so counted the limits of both integrators agree.
     """
-    return 2 * problem.first_start.shape[-1] * _evaluations(problem) + 2 * len(problem.targets)
-
-
-def _evaluations(problem: "ShootingProblem") -> int:
-    """Of the motion, from one frame to the next."""
-    return problem.simulator.substeps * problem.system.evaluations
-
-
-def _windows(problem: "ShootingProblem") -> int:
-    """Of all recordings."""
-    return math.prod(problem.targets[0].shape[1:])
+    return 2 * shape.states * shape.evaluations + 2 * shape.residuals

@@ -11,8 +11,8 @@ import xarray as xr
 from pdsim.likelihood.noise import channel_spread
 from pdsim.metrics.distance import squared_distances
 from pdsim.metrics.score import Score, finite_rows, undefined
-from pdsim.parameters import ParameterSpace
-from pdsim.trajectories import is_position, is_test, known_truth
+from pdsim.parameters.space import ParameterSpace
+from pdsim.recordings.trajectories import is_position, is_test, known_truth
 
 # Pooled sets hold this many roll-outs at most; distances between all pairs are taken.
 POOLED = 1000

@@ -16,7 +16,7 @@ from pdsim.metrics.energy_score import energy_score
 from pdsim.metrics.metric import Evidence, Metric
 from pdsim.metrics.rmse import geometric_mean, rmse_of_median
 from pdsim.metrics.score import Score, undefined
-from pdsim.trajectories import is_test
+from pdsim.recordings.trajectories import is_test
 
 # Sets of recordings drawn with replacement.
 _RESAMPLES = 4000

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pdsim.trajectories import prolonged
+from pdsim.recordings.trajectories import prolonged
 
 
 def fit_start_states(

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import xarray as xr
 
 from pdsim import registry
-from pdsim.config.slices import PlannedRun, Preflight
 from pdsim.inference import load_estimator
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.problem import Position
+from pdsim.preflight.config import PlannedRun, Preflight
 from pdsim.preflight.findings import Cost
 from pdsim.runtime.device import compiled_afresh
 from pdsim.systems.simulator import build_simulator

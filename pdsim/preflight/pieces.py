@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from pdsim.trajectories import inputs_of
+from pdsim.recordings.trajectories import inputs_of
 
 # Pieces that are looked at, at most; of more, as many are spread over them.
 MOST = 12

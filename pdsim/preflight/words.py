@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pdsim.parameters import ParameterSpace
-from pdsim.recordings.units import unit
+from pdsim.parameters.space import ParameterSpace
+from pdsim.units.conversion import unit
 
 # A direction is open if its parts cancel but for this share of what each would change alone.
 _CANCEL = 1e-6

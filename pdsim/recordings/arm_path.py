@@ -25,12 +25,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from pydantic import Field, model_validator
 
-from pdsim.config.section import Count, Section
 from pdsim.recordings.camera import TRUTH_FILE, made
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
 from pdsim.recordings.simulated import read_log
 from pdsim.runtime.errors import PdsimError
+from pdsim.settings.section import Count, Section
 from pdsim.systems.baxter_arm import LINKS
 from pdsim.systems.system import System
 

@@ -15,13 +15,13 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from pdsim.config.messages import close_name
-from pdsim.config.section import Count, Name, Positive, Section
 from pdsim.recordings.markers import check_markers, read_markers
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import NumberedRuns
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_text
+from pdsim.settings.messages import close_name
+from pdsim.settings.section import Count, Name, Positive, Section
 from pdsim.systems.system import System
 
 # What the camera knew of its runs, beside them in their folder.

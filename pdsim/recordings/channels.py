@@ -24,12 +24,12 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from pdsim.config.messages import close_name
-from pdsim.config.section import Section
 from pdsim.recordings.plausible import check_motion, check_size, warn
-from pdsim.recordings.units import agree, conversion, meanings, unit
 from pdsim.runtime.errors import PdsimError
+from pdsim.settings.messages import close_name
+from pdsim.settings.section import Section
 from pdsim.systems.system import POSITIONS, Quantity
+from pdsim.units.conversion import agree, conversion, meanings, unit
 
 log = logging.getLogger(__name__)
 

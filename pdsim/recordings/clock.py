@@ -24,8 +24,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from pdsim.config.section import Rate, Section
 from pdsim.runtime.errors import PdsimError
+from pdsim.settings.section import Rate, Section
 
 # Of a frame: by how much steps may be off, as they are and of a clock.
 REGULAR = 0.01

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pdsim.config.messages import close_name
 from pdsim.recordings.csv_table import CsvConfig, is_number, read_csv
 from pdsim.recordings.netcdf_table import (
     attributes,
@@ -20,6 +19,7 @@ from pdsim.recordings.netcdf_table import (
 )
 from pdsim.recordings.raw_file import check_columns, check_numbers_fit, check_there
 from pdsim.runtime.errors import PdsimError
+from pdsim.settings.messages import close_name
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from pdsim.config.section import Section
 from pdsim.recordings.raw_file import check_columns, check_text_fits
 from pdsim.runtime.errors import PdsimError
+from pdsim.settings.section import Section
 
 if TYPE_CHECKING:
     import pandas as pd

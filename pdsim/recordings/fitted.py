@@ -18,9 +18,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from pdsim.config.messages import close_name
-from pdsim.config.section import Positive, Section
 from pdsim.runtime.errors import PdsimError
+from pdsim.settings.messages import close_name
+from pdsim.settings.section import Positive, Section
 from pdsim.systems.system import POSITIONS, System
 
 # Gauss–Newton steps, at most; the last must be shorter than this, in units of d.

@@ -23,8 +23,6 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from pdsim.config.messages import close_name
-from pdsim.config.section import Count, Name, Positive, Section
 from pdsim.recordings import table
 from pdsim.recordings.camera import TRUTH_FILE, made
 from pdsim.recordings.fitted import FittedStates, check_near
@@ -35,6 +33,8 @@ from pdsim.rigid_body.fingerprint import locate_model
 from pdsim.rigid_body.spec import open_spec
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_text
+from pdsim.settings.messages import close_name
+from pdsim.settings.section import Count, Name, Positive, Section
 from pdsim.systems.system import System
 
 __all__ = ["Config", "channels", "check", "files", "located", "made", "make", "read", "truths"]

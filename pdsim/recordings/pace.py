@@ -2,7 +2,7 @@
 
 import logging
 
-from pdsim.recordings.units import conversion
+from pdsim.units.conversion import conversion
 
 log = logging.getLogger(__name__)
 

@@ -5,10 +5,10 @@ from typing import NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from pdsim.config.section import Name, Rate, Section
 from pdsim.recordings.fitted import FittedStates
 from pdsim.recordings.smoothing import Smoothing
 from pdsim.runtime.errors import PdsimError
+from pdsim.settings.section import Name, Rate, Section
 
 # A window shorter than this holds no motion worth fitting.
 LEAST_FRAMES = 20

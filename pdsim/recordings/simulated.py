@@ -15,8 +15,6 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from pdsim.config.messages import close_name
-from pdsim.config.section import Count, Positive, Section
 from pdsim.recordings.camera import TRUTH_FILE, made, read_truth
 from pdsim.recordings.channels import LARGEST, LARGEST_INPUT
 from pdsim.recordings.plausible import check_motion, check_size, warn
@@ -25,6 +23,8 @@ from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import sha256
+from pdsim.settings.messages import close_name
+from pdsim.settings.section import Count, Positive, Section
 from pdsim.systems.system import POSITIONS, System
 
 __all__ = ["Config", "channels", "check", "files", "made", "make", "read", "truths"]

@@ -5,9 +5,9 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from pdsim.config.section import Name, Section
 from pdsim.recordings.channels import text_of_number
 from pdsim.recordings.segments import LEAST_FRAMES, Window, check_overlap
+from pdsim.settings.section import Name, Section
 
 
 class TableWindow(Section):

@@ -10,8 +10,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from pdsim.config.messages import close_name
-from pdsim.config.section import Name, Rate, Section
 from pdsim.recordings.channels import (
     ChannelConfig,
     ColumnName,
@@ -39,10 +37,12 @@ from pdsim.recordings.pace import warn_of_rate, warn_of_stamps
 from pdsim.recordings.recording import Recording, unsmoothed
 from pdsim.recordings.segments import LEAST_FRAMES, SmoothingConfig, Window
 from pdsim.recordings.stretches import TableWindow, stretches
-from pdsim.recordings.units import conversion
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import find_file, sha256
+from pdsim.settings.messages import close_name
+from pdsim.settings.section import Name, Rate, Section
 from pdsim.systems.system import POSITIONS, System
+from pdsim.units.conversion import conversion
 
 
 def _named(value: Any) -> Any:

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, ValidationError
 
-from pdsim.config.messages import explain, read_yaml
-from pdsim.config.section import Section
 from pdsim.metrics.catalogue import metrics as all_metrics
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import check_regular, read_text, write_text
+from pdsim.settings.messages import explain, read_yaml
+from pdsim.settings.section import Section
 from pdsim.tables.layout import Cell, Column, Row, Table, mark_best, mixing
 
 log = logging.getLogger(__name__)

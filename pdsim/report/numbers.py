@@ -6,7 +6,7 @@ import netCDF4
 import numpy as np
 import pandas as pd
 
-from pdsim.parameters import ParameterSpace
+from pdsim.parameters.space import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.config import SimulatorConfig

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pdsim.parameters import ParameterSpace
+from pdsim.parameters.space import ParameterSpace
 from pdsim.tables.verdicts import DETERMINED
 
 # A combination is narrower than the best of fewer of its members by this factor, or not stated.

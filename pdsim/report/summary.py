@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pdsim.config.experiment import ExperimentConfig
+from pdsim.experiment.model import ExperimentConfig
 from pdsim.figures.figure import whose
-from pdsim.labelings import named_alike
 from pdsim.metrics.long_format import read_metrics
+from pdsim.parameters.labelings import named_alike
 from pdsim.posterior import read_draws
 from pdsim.preflight.findings import read_preflight
 from pdsim.report.advice import advice, advice_sentence

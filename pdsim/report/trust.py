@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pdsim.figures.figure import whose
-from pdsim.identity import Identity
+from pdsim.inference.identity import Identity
 from pdsim.runtime.files import read_dataset
 from pdsim.tables.layout import Cell, medians, mixing, number
 from pdsim.tables.verdicts import (

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from pdsim.numerics.sincos import sincos
 from pdsim.rigid_body.links import Links
 from pdsim.rigid_body.model import JOINT_SIZES, Model
 from pdsim.rigid_body.tree import tree_of
@@ -30,6 +29,7 @@ from pdsim.rigid_body.vectors import (
     multiply,
     turn_about,
 )
+from pdsim.xla.sincos import sincos
 
 
 class Pose(NamedTuple):

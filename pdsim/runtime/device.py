@@ -18,7 +18,7 @@ from packaging.version import Version
 
 from pdsim.runtime import gpu
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.pairs import SPLIT
+from pdsim.xla.pairs import SPLIT
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
 
     - one GPU, if ``JAX_PLATFORMS`` asks for CUDA (``pdsim.runtime.gpu``);
     - a device for each of ``cores``, as far as there are so many, where it computes on the CPU
-      (``pdsim.runtime.cores``);
+      (``pdsim.xla.cores``);
     - float64 arithmetic unless ``precision`` is "float32";
     - compiled programs are kept across processes (``JAX_COMPILATION_CACHE_DIR`` overrides where);
     - a loop on the CPU is one function where a pass through it touches less than 10 MB: XLA starts
@@ -111,11 +111,11 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
     - vectors are as wide as the processor has them, up to 512 bits;
     - XLA splits no loop among threads itself: it kept both of two cores busy with half as much work
       again, a device for each was no faster than one, and a program in which it splits a loop of a
-      function that is computed once cannot be linked (``pdsim.runtime.pairs``);
+      function that is computed once cannot be linked (``pdsim.xla.pairs``);
     - several cores have four threads of XLA each, whatever ``NPROC`` says: since jaxlib 0.10 a
       batch of LAPACK's routines holds a thread until others have done their share, and two batches
       at a time, of one core or of two, stop a pool of two for ever. Without such batches
-      (``lapack=False``; see ``pdsim.runtime.cores.one_by_one``) they have one each, which is
+      (``lapack=False``; see ``pdsim.xla.cores.one_by_one``) they have one each, which is
       faster (``benchmarks/README.md``);
     - several cores do without Shardy where it crashes (``_shardy``);
     - glibc is told to keep large freed blocks: by default each roll-out's arrays are handed back

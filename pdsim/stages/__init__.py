@@ -1,7 +1,7 @@
 """One file per stage of the pipeline: what a workflow rule runs, and a person can run.
 
 A stage reads files, calls the rooms and writes a file. It is a function of its slice of the config
-(``pdsim.config.slices``), named input files and one output; no stage imports another.
+(``pdsim.experiment.slices``), named input files and one output; no stage imports another.
 """
 
 from pdsim import registry

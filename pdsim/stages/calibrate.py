@@ -16,11 +16,12 @@ import xarray as xr
 from pdsim import registry
 from pdsim.calibration.ranks import rank
 from pdsim.calibration.simulate import Generator
-from pdsim.config.slices import Calibrate
-from pdsim.identity import Identity
+from pdsim.experiment.slices import Calibrate
 from pdsim.inference import load_estimator
 from pdsim.inference.estimator import Estimator
+from pdsim.inference.identity import Identity
 from pdsim.inference.runner import run
+from pdsim.recordings.trajectories import load_trajectories, select
 from pdsim.runtime import device
 from pdsim.runtime.checkpoint import Checkpoint, restored, save
 from pdsim.runtime.errors import PdsimError
@@ -29,7 +30,6 @@ from pdsim.runtime.progress import Progress
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import load_trajectories, select
 
 log = logging.getLogger(__name__)
 

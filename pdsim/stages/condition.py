@@ -7,17 +7,17 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pdsim.bayessim.conditioning import conditioned
-from pdsim.bayessim.sampling import Draws, draw_inside
-from pdsim.config.slices import Condition
-from pdsim.identity import Identity
+from pdsim.experiment.slices import Condition
+from pdsim.inference.bayessim.conditioning import conditioned
+from pdsim.inference.bayessim.sampling import Draws, draw_inside
+from pdsim.inference.identity import Identity
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.problem import Position, evaluated
 from pdsim.posterior import assemble
+from pdsim.recordings.trajectories import load_trajectories
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import load_trajectories
 
 log = logging.getLogger(__name__)
 

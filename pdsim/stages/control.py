@@ -22,11 +22,11 @@ from pdsim.control.prior import first_particles
 from pdsim.control.tasks.task import Task
 from pdsim.runtime import device
 from pdsim.runtime.checkpoint import Checkpoint, restored, save
-from pdsim.runtime.cores import gathered
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import checkpoint_of, write_dataset
 from pdsim.runtime.progress import Progress
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
+from pdsim.xla.cores import gathered
 
 log = logging.getLogger(__name__)
 

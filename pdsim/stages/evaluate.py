@@ -4,18 +4,18 @@ from pathlib import Path
 
 import numpy as np
 
-from pdsim.config.slices import Evaluate
-from pdsim.identity import Identity
+from pdsim.experiment.slices import Evaluate
+from pdsim.inference.identity import Identity
 from pdsim.likelihood.noise import channel_noise
 from pdsim.metrics.catalogue import scores
 from pdsim.metrics.long_format import COLUMNS, score_rows, write_rows
 from pdsim.metrics.metric import Evidence
 from pdsim.posterior import read_draws, read_posterior
+from pdsim.recordings.trajectories import load_trajectories
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import load_trajectories
 
 
 def evaluate(

@@ -9,25 +9,25 @@ import numpy as np
 import xarray as xr
 
 from pdsim import registry
-from pdsim.config.slices import Infer
-from pdsim.identity import Identity
+from pdsim.experiment.slices import Infer
 from pdsim.inference import load_estimator
 from pdsim.inference.estimator import largest_defect
+from pdsim.inference.identity import Identity
 from pdsim.inference.runner import run
-from pdsim.labelings import every_labeling, interchangeable
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.marginal import MarginalProblem
 from pdsim.likelihood.own_values import own_values
 from pdsim.likelihood.problem import Position, evaluated
 from pdsim.likelihood.shooting import ShootingProblem
+from pdsim.parameters.labelings import every_labeling, interchangeable
 from pdsim.posterior import assemble
+from pdsim.recordings.trajectories import load_trajectories, select
 from pdsim.runtime import device
-from pdsim.runtime.cores import gathered
 from pdsim.runtime.files import check_output, checkpoint_of, write_dataset
 from pdsim.runtime.provenance import code_fingerprint, fingerprint
 from pdsim.stages import modules
 from pdsim.systems.simulator import build_simulator, build_system
-from pdsim.trajectories import load_trajectories, select
+from pdsim.xla.cores import gathered
 
 log = logging.getLogger(__name__)
 

@@ -3,19 +3,19 @@
 import numpy as np
 
 from pdsim import registry
-from pdsim.config.slices import Evaluate
-from pdsim.identity import Identity
+from pdsim.experiment.slices import Evaluate
+from pdsim.inference.identity import Identity
 from pdsim.likelihood.noise import channel_noise
 from pdsim.metrics.catalogue import scores
 from pdsim.metrics.long_format import LEARNING_CURVE_COLUMNS, score_rows, write_rows
 from pdsim.metrics.metric import Evidence
 from pdsim.posterior import read_posterior
+from pdsim.recordings.trajectories import inputs_of, is_test, load_trajectories
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import inputs_of, is_test, load_trajectories
 
 # Snapshots that are scored, at most; evenly spread over the logarithm of the roll-outs.
 _POINTS = 12

@@ -3,14 +3,14 @@
 import numpy as np
 import xarray as xr
 
-from pdsim.config.slices import Predict
+from pdsim.experiment.slices import Predict
 from pdsim.likelihood.prediction import predict as predict_from
 from pdsim.likelihood.prediction import prefix_of
 from pdsim.posterior import read_posterior
+from pdsim.recordings.trajectories import load_trajectories
 from pdsim.runtime import device
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import load_trajectories
 
 
 def predict(

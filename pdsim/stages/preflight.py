@@ -2,15 +2,15 @@
 
 import time
 
-from pdsim.config.slices import Preflight
 from pdsim.preflight import findings
+from pdsim.preflight.config import Preflight
 from pdsim.preflight.cost import costs
 from pdsim.preflight.findings import Findings, write_preflight
 from pdsim.preflight.preflight import preflight as look
+from pdsim.recordings.trajectories import load_trajectories, select, window_length
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import load_trajectories, select, window_length
 
 
 def examine(options: Preflight, trajectories: str) -> Findings:

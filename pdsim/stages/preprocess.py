@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pdsim import registry
-from pdsim.config.slices import Preprocess
+from pdsim.experiment.slices import Preprocess
 from pdsim.recordings.cut import cut
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import Window, check_within
+from pdsim.recordings.trajectories import check_prefix, trajectory_set
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import write_dataset
 from pdsim.systems.simulator import build_system
 from pdsim.systems.system import POSITIONS, System
-from pdsim.trajectories import check_prefix, trajectory_set
 
 log = logging.getLogger(__name__)
 

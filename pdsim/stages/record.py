@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pdsim import registry
-from pdsim.config.slices import Record
+from pdsim.experiment.slices import Record
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import write_folder_atomically

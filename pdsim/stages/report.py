@@ -10,14 +10,15 @@ import pandas as pd
 import xarray as xr
 
 from pdsim import registry
-from pdsim.config.slices import Report
+from pdsim.experiment.slices import Report
 from pdsim.figures.figure import whose
-from pdsim.identity import Identity
-from pdsim.labelings import columns_of, labelings, named_alike, remark, true_places
+from pdsim.inference.identity import Identity
 from pdsim.metrics.long_format import read_metrics
-from pdsim.parameters import ParameterSpace
+from pdsim.parameters.labelings import columns_of, labelings, named_alike, remark
+from pdsim.parameters.space import ParameterSpace
 from pdsim.posterior import read_draws
 from pdsim.preflight.findings import read_preflight
+from pdsim.recordings.trajectories import is_test, known_truth, select, true_places, window_length
 from pdsim.report.answer import Stretch, answers
 from pdsim.report.asked import asked_lines
 from pdsim.report.belief import ranked
@@ -40,7 +41,6 @@ from pdsim.systems.simulator import Simulator, build_simulator
 from pdsim.tables import comparison, paper
 from pdsim.tables.layout import MIXED, holds_out, medians, mixing
 from pdsim.tables.verdicts import COVERAGE, RELIABLE_K, of_truth, of_weights
-from pdsim.trajectories import is_test, known_truth, select, window_length
 
 # Figures that are called by their initials.
 _SHORT = ("pit", "sbc")

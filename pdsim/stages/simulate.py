@@ -3,14 +3,14 @@
 import numpy as np
 import xarray as xr
 
-from pdsim.config.slices import Simulate
+from pdsim.experiment.slices import Simulate
 from pdsim.metrics.start_state import fit_start_states
 from pdsim.posterior import read_posterior
+from pdsim.recordings.trajectories import inputs_of, is_position, load_trajectories
 from pdsim.runtime import device
 from pdsim.runtime.files import write_dataset
 from pdsim.systems.ensemble import roll_out, simulate_each
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import inputs_of, is_position, load_trajectories
 
 
 def simulate(

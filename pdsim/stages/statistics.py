@@ -3,12 +3,12 @@
 import numpy as np
 import xarray as xr
 
-from pdsim.bayessim.statistics import compute
-from pdsim.config.slices import Statistics
+from pdsim.experiment.slices import Statistics
+from pdsim.inference.bayessim.statistics import compute
+from pdsim.recordings.trajectories import select
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset, write_dataset
-from pdsim.trajectories import select
 
 
 def statistics(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pdsim.config.slices import Table
+from pdsim.experiment.slices import Table
 from pdsim.metrics.long_format import LEARNING_CURVE_COLUMNS, at_rollouts, read_metrics
 from pdsim.tables import comparison, paper
 

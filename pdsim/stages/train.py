@@ -6,12 +6,12 @@ import logging
 import numpy as np
 import xarray as xr
 
-from pdsim.bayessim.config import split_variant
-from pdsim.bayessim.density import as_arrays, network
-from pdsim.bayessim.kept import kept_halves
-from pdsim.bayessim.scaling import scaling
-from pdsim.bayessim.training import train as fit
-from pdsim.config.slices import Statistics
+from pdsim.experiment.slices import Statistics
+from pdsim.inference.bayessim.config import split_variant
+from pdsim.inference.bayessim.density import as_arrays, network
+from pdsim.inference.bayessim.kept import kept_halves
+from pdsim.inference.bayessim.scaling import scaling
+from pdsim.inference.bayessim.training import train as fit
 from pdsim.runtime import device
 from pdsim.runtime.files import checkpoint_of, read_dataset, write_dataset
 from pdsim.runtime.provenance import code_fingerprint, fingerprint

@@ -6,16 +6,16 @@ import logging
 import numpy as np
 import xarray as xr
 
-from pdsim.bayessim.sensor import sensor_noise
-from pdsim.config.slices import TrainingSet
+from pdsim.experiment.slices import TrainingSet
+from pdsim.inference.bayessim.sensor import sensor_noise
 from pdsim.recordings.segments import SmoothingConfig
 from pdsim.recordings.smoothing import white_noise
+from pdsim.recordings.trajectories import inputs_of, is_position, load_trajectories, select
 from pdsim.runtime import device
 from pdsim.runtime.files import write_dataset
 from pdsim.runtime.progress import Progress
 from pdsim.systems.ensemble import first_frame, simulate_each
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import inputs_of, is_position, load_trajectories, select
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ import pandas as pd
 import xarray as xr
 
 from pdsim import registry
-from pdsim.config.slices import Tune
-from pdsim.identity import Identity
+from pdsim.experiment.slices import Tune
 from pdsim.inference import load_estimator
+from pdsim.inference.identity import Identity
 from pdsim.inference.runner import run
 from pdsim.likelihood.build import build_problem
 from pdsim.likelihood.noise import channel_spread
@@ -24,13 +24,13 @@ from pdsim.metrics.energy_score import energy_score
 from pdsim.metrics.long_format import write_rows
 from pdsim.metrics.rmse import rmse
 from pdsim.metrics.score import Score, undefined
+from pdsim.recordings.trajectories import inputs_of, is_position, load_trajectories, select
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import write_text
+from pdsim.runtime.markdown import markdown
 from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
-from pdsim.tables.layout import markdown
-from pdsim.trajectories import inputs_of, is_position, load_trajectories, select
 
 COLUMNS = (
     "experiment", "run", "method", "shooting", "settings", "energy_score", "rmse", "seconds", "use",

@@ -25,7 +25,6 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 import numpy as np
 
-from pdsim.config.messages import close_name
 from pdsim.rigid_body.dynamics import forward_dynamics, mass_matrix
 from pdsim.rigid_body.forces import passive, scalar_positions, springs
 from pdsim.rigid_body.inertia import COORDINATES, check_has_mass, consistent, known_body
@@ -37,6 +36,7 @@ from pdsim.rigid_body.motion import advanced, all_scalar, normalised, rates
 from pdsim.rigid_body.names import described
 from pdsim.rigid_body.vectors import is_zero
 from pdsim.runtime.errors import PdsimError
+from pdsim.settings.messages import close_name
 from pdsim.systems.articulated_options import Options, located
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
 

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from pdsim.config.section import Section
 from pdsim.rigid_body.fingerprint import locate_model
+from pdsim.settings.section import Section
 
 
 class PointConfig(Section):

@@ -6,8 +6,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pdsim import registry
-from pdsim.config.messages import close_name
-from pdsim.config.section import Count, Name, Positive, Section
+from pdsim.settings.messages import close_name
+from pdsim.settings.section import Count, Name, Positive, Section
 from pdsim.systems.integrators import INTEGRATORS
 
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from pdsim.draft.text import flow
 from pdsim.rigid_body.model import WORLD, Model
 from pdsim.rigid_body.names import key_for
+from pdsim.settings.scalars import flow
 from pdsim.systems.articulated import Articulated, Options, build
 
 

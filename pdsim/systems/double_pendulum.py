@@ -22,13 +22,11 @@ acceleration is NaN.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
-from pydantic import Field
 
-from pdsim.config.section import Positive, Section
 from pdsim.rigid_body.vectors import known
 from pdsim.systems.pendulum_links import ridge
 from pdsim.systems.pendulum_motion import (
@@ -39,29 +37,8 @@ from pdsim.systems.pendulum_motion import (
     mass_matrix,
     plain_accelerations,
 )
+from pdsim.systems.pendulum_options import Options
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
-
-
-class Options(Section):
-    """Section `simulator.options` of `double_pendulum`."""
-
-    parameters: Literal["links", "base"] = Field(
-        "links",
-        description="masses, inertias and centres of mass of the links, or what the motion "
-        "determines of them: J1, J2 and first moments, over S1y unless `fixed` gives it",
-    )
-    motors: bool = Field(
-        False, description="torques in both joints as inputs, rotor inertia and dry friction"
-    )
-    dry_friction: bool = Field(
-        False, description="dry friction in both joints of a pendulum without motors"
-    )
-    air_drag: bool = Field(
-        False, description="drag of air on both links, by the square of a point's speed"
-    )
-    friction_velocity: Positive = Field(
-        0.1, description="ε, joint rate at which dry friction is 76 % of its full size [rad/s]"
-    )
 
 
 def coefficients(parameters, options: Options) -> Coefficients:

@@ -29,7 +29,7 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field, model_validator
 
-from pdsim.config.section import Section
+from pdsim.settings.section import Section
 from pdsim.systems.baxter_arm import LINKS
 from pdsim.systems.loop_mechanics import ARM, Drive, LoopMechanics
 from pdsim.systems.system import Quantity, System, SystemParameter

@@ -7,10 +7,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from pdsim.numerics.loops import carried_in_turn
-from pdsim.runtime.pairs import in_pairs
 from pdsim.systems.rollout import advanced, turned
 from pdsim.systems.system import System
+from pdsim.xla.loops import carried_in_turn
+from pdsim.xla.pairs import in_pairs
 
 
 def squared_error(

@@ -10,7 +10,7 @@ conformance test come with it. ``pdsim.systems.system`` says what else a system 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pdsim.config.section import Section
+from pdsim.settings.section import Section
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
 
 

@@ -6,12 +6,10 @@ y1 stands for here. With these given the other links' parameters follow.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pdsim.systems.pendulum_options import Options
 from pdsim.systems.ridge import Ridge
-
-if TYPE_CHECKING:
-    from pdsim.systems.double_pendulum import Options
 
 # Each parameter of the links that follows from base parameters, and the one it grows with.
 _DETERMINED = {
@@ -78,7 +76,7 @@ def _split(base: Mapping[str, Any], free: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def ridge(options: "Options") -> Ridge:
+def ridge(options: Options) -> Ridge:
     """Return the way from base parameters to links; torques of motors fix the common factor."""
     drag = {name: name for name in (*_DRAG, "drag_arm")} if options.air_drag else {}
     if options.motors:

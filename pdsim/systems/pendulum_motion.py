@@ -42,8 +42,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.numerics.sincos import inlined_sincos, sincos
-from pdsim.runtime.pairs import once, parts
+from pdsim.xla.pairs import once, parts
+from pdsim.xla.sincos import inlined_sincos, sincos
 
 
 class Motors(NamedTuple):

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import numpy as np
 
-from pdsim.config.section import Section
-from pdsim.numerics.sincos import sincos
+from pdsim.settings.section import Section
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
+from pdsim.xla.sincos import sincos
 
 
 class Options(Section):

@@ -18,9 +18,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax
 
-from pdsim.config.section import Section
-from pdsim.numerics.sincos import sincos
+from pdsim.settings.section import Section
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
+from pdsim.xla.sincos import sincos
 
 
 class Options(Section):

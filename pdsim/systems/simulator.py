@@ -9,10 +9,10 @@ import numpy as np
 from pydantic import ValidationError
 
 from pdsim import registry
-from pdsim.config.messages import close_name, explain
-from pdsim.joint_prior import JointPrior
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.joint_prior import JointPrior
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.runtime.errors import PdsimError
+from pdsim.settings.messages import close_name, explain
 from pdsim.systems.config import (
     JointPriorConfig,
     ParameterConfig,

@@ -164,7 +164,7 @@ class System:
 
         Names become variables of a file: letters, digits and underscores. Of plain floats the
         values are NumPy's: experiments are checked before JAX is configured, and a first
-        computation would end that (``pdsim.report.asked.check_combinations``).
+        computation would end that (``pdsim.experiment.checks.combinations``).
         """
         del parameters
         return {}

@@ -8,7 +8,8 @@ import xarray as xr
 
 from pdsim.calibration.ranks import summarise
 from pdsim.runtime.files import read_dataset, write_text
-from pdsim.tables.layout import MIXED, markdown, number
+from pdsim.runtime.markdown import markdown
+from pdsim.tables.layout import MIXED, number
 
 _HEADINGS = {
     "run": "run",

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pdsim.identity import Identity
+from pdsim.inference.identity import Identity
 from pdsim.metrics.catalogue import metrics as all_metrics
 from pdsim.runtime.files import write_text
+from pdsim.runtime.markdown import markdown
 
 
 class Cell(NamedTuple):
@@ -64,17 +65,6 @@ def number(value: float, digits: int = 4) -> str:
     if 10**digits <= abs(value) < 1e9:
         return str(round(value))
     return f"{value:.{digits}g}"
-
-
-def markdown(head: Sequence[str], rows: Sequence[Sequence[str]], align: str = "---") -> str:
-    """Return a table as Markdown.
-
-    Args:
-        align: of all columns but the first, ``---`` or, to the right, ``---:``.
-    """
-    lines = [head, ["---"] + [align] * (len(head) - 1), *rows]
-    cells = ([cell.replace("|", r"\|").replace("\n", " ") for cell in line] for line in lines)
-    return "".join("| " + " | ".join(line) + " |\n" for line in cells)
 
 
 def latex(text: str) -> str:

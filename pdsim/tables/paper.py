@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pdsim.identity import Identity, default_name
+from pdsim.inference.identity import Identity, default_name
 from pdsim.metrics.catalogue import metrics as all_metrics
 from pdsim.tables.layout import (
     Cell,

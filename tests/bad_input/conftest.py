@@ -8,8 +8,8 @@ import xarray as xr
 from posteriors import write_posterior
 
 from pdsim.cli.main import main
-from pdsim.config.experiment import load_experiment
-from pdsim.config.slices import slice_of
+from pdsim.experiment.load import load_experiment
+from pdsim.experiment.slices import slice_of
 from pdsim.runtime.files import read_dataset, write_dataset
 
 OSCILLATOR = {

@@ -9,7 +9,7 @@ from scipy.linalg import expm
 
 from pdsim.calibration.simulate import Generator
 from pdsim.likelihood.config import LikelihoodConfig
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.recordings.smoothing import Smoothing
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.oscillator import Oscillator

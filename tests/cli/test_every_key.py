@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from pdsim.cli.main import main
-from pdsim.config.experiment import ExperimentConfig
+from pdsim.experiment.model import ExperimentConfig
 
 LINK = {"lower": 0.5, "upper": 5.0, "unit": "m"}
 MASS = {"lower": 0.5, "upper": 2.0, "unit": "kg"}

@@ -5,10 +5,10 @@ import pytest
 import yaml
 from posteriors import section, write_posterior
 
-from pdsim.config.experiment import load_control
 from pdsim.control.config import ControllerConfig, TaskConfig
 from pdsim.control.prior import first_particles
 from pdsim.control.tasks.cart_pole import CartPoleTask
+from pdsim.experiment.load import load_control
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.config import PosteriorOf
 

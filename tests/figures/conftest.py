@@ -8,17 +8,17 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from pdsim.bayessim.config import BayesSimConfig
-from pdsim.identity import Identity
+from pdsim.inference.bayessim.config import BayesSimConfig
+from pdsim.inference.identity import Identity
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS
 from pdsim.posterior import parameter_group
 from pdsim.recordings.recording import Recording
+from pdsim.recordings.trajectories import trajectory_set
 from pdsim.runtime.files import write_dataset
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.ensemble import simulate_each
 from pdsim.systems.simulator import Simulator, build_simulator
-from pdsim.trajectories import trajectory_set
 
 FRAME_TIME = 0.02
 DRAWS = 24

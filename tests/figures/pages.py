@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from figures.conftest import ESTIMATORS, SECTIONS, VARIANTS
 
-from pdsim.config.slices import Report
+from pdsim.experiment.slices import Report
 from pdsim.preflight.findings import Cost, Findings, Preflight, write_preflight
 from pdsim.stages.report import write_report
 

@@ -9,20 +9,20 @@ import pytest
 from figures.conftest import ESTIMATORS, SECTIONS, VARIANTS
 
 from pdsim import registry
-from pdsim.config.runs import BudgetConfig, Shooting
 from pdsim.figures import landscape, style
 from pdsim.figures.density import shown_channels, shown_trajectory
 from pdsim.figures.figure import Request
 from pdsim.figures.windows import simulated_windows
-from pdsim.identity import Identity
+from pdsim.inference.identity import Identity
+from pdsim.inference.runs import BudgetConfig, Shooting
 from pdsim.recordings.recording import Recording
+from pdsim.recordings.trajectories import trajectory_set
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.stages.plot import plot
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.ensemble import simulate_each
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import trajectory_set
 
 # These have files of their own: tests/calibration, test_robots.py and test_loop.py draw them.
 OTHERS = ("sbc", "scene", "positions", "loop", "loop_motion", "descent", "hand_path")
@@ -62,8 +62,8 @@ def request_of(name, files, stem, title=SECTIONS["title"]):
 @pytest.fixture
 def untrained(monkeypatch):
     """Densities as they are before any training: standard normal in every statistic."""
-    from pdsim.bayessim import conditioning
-    from pdsim.bayessim.density import density, network
+    from pdsim.inference.bayessim import conditioning
+    from pdsim.inference.bayessim.density import density, network
 
     def conditioned(trained, inputs, config, m):
         inputs = np.asarray(inputs, np.float32)

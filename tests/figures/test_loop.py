@@ -12,15 +12,15 @@ from PIL import Image
 from pdsim.figures import descent, hand_path, loop, loop_motion
 from pdsim.figures.figure import Request
 from pdsim.figures.loop_shape import Shapes, configurations, lines
-from pdsim.identity import Identity
+from pdsim.inference.identity import Identity
 from pdsim.posterior import parameter_group
 from pdsim.recordings import arm_path
 from pdsim.recordings.recording import Recording
+from pdsim.recordings.trajectories import trajectory_set
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.loop_mechanics import clamp_of
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import trajectory_set
 
 LINKS, FRAMES, FRAME_TIME = 6, 31, 0.01
 TRUTH = {"kappa_theta": 4.5, "kappa_psi": 1.0}

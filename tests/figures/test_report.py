@@ -9,7 +9,7 @@ import xarray as xr
 from figures.conftest import ESTIMATORS, SECTIONS, TRUTH, VARIANTS
 from figures.pages import PREFLIGHT, write_page
 
-from pdsim.identity import Identity
+from pdsim.inference.identity import Identity
 from pdsim.metrics.long_format import COLUMNS
 from pdsim.preflight.findings import Findings, Preflight
 from pdsim.report.numbers import noise_text, parameter_lines, prior_draws

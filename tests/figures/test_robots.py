@@ -8,10 +8,10 @@ import xarray as xr
 from pdsim.figures import positions, rendering, scene
 from pdsim.figures.figure import Request
 from pdsim.recordings.recording import Recording
+from pdsim.recordings.trajectories import trajectory_set
 from pdsim.runtime.files import write_dataset
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.simulator import build_system
-from pdsim.trajectories import trajectory_set
 
 PAIRS = (("weight1_x", "weight1_y"), ("weight2_x", "weight2_y"))
 PLACES = np.array([[0.1, 0.0], [-0.1, 0.0]])

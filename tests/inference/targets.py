@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from tiers import slow as in_slow_tier
 
-from pdsim.config.runs import WorkConfig
 from pdsim.inference import load_estimator
+from pdsim.inference.runs import WorkConfig
 from pdsim.likelihood.problem import Linearisation, Position
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.registry import NAMES, load
 
 # What is tested: every method of the registry, and the other way through those that have two.

@@ -10,8 +10,8 @@ from inference.targets import CONVERGING, ESTIMATORS, ChainProblem, build, cases
 from scipy import stats
 
 from pdsim.inference.runner import run
-from pdsim.joint_prior import JointPrior
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.joint_prior import JointPrior
+from pdsim.parameters.space import Parameter, ParameterSpace
 
 DEVIATION = np.array([0.05, 0.08])
 CORRELATION = np.array([[1.0, 0.6], [0.6, 1.0]])

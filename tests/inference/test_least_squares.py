@@ -12,11 +12,11 @@ from scipy import optimize
 from pdsim.inference.runner import run
 from pdsim.likelihood.problem import Linearisation, Position
 from pdsim.likelihood.shooting import shooting_problem
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.recordings.recording import unsmoothed
+from pdsim.recordings.trajectories import trajectory_set
 from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.simulator import Simulator
-from pdsim.trajectories import trajectory_set
 
 NOISE, FRAMES = np.array([0.01, 0.05]), 60
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from pdsim.config.experiment import load_experiment
-from pdsim.config.runs import WorkConfig
-from pdsim.config.slices import slice_of
+from pdsim.experiment.load import load_experiment
+from pdsim.experiment.slices import slice_of
 from pdsim.inference import load_estimator
 from pdsim.inference.runner import run
+from pdsim.inference.runs import WorkConfig
 from pdsim.likelihood.build import build_problem
 from pdsim.registry import load
 from pdsim.runtime.files import read_dataset

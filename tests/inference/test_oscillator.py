@@ -7,11 +7,11 @@ from reference import driven_oscillator, oscillator_responses
 
 from pdsim.inference.runner import run
 from pdsim.likelihood.shooting import shooting_problem
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.recordings.recording import unsmoothed
+from pdsim.recordings.trajectories import trajectory_set
 from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.simulator import Simulator
-from pdsim.trajectories import trajectory_set
 
 TRUTH = {"rest": 0.05, "gain": 1.3}
 FRAMES, NOISE = 60, np.array([0.02, 0.1])

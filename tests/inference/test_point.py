@@ -5,7 +5,7 @@ import pytest
 from inference.targets import POINTS, build, gaussian
 
 from pdsim.inference.runner import run
-from pdsim.joint_prior import JointPrior
+from pdsim.parameters.joint_prior import JointPrior
 from pdsim.runtime.errors import PdsimError
 
 MEAN = np.array([0.4, 0.7])

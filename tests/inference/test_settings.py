@@ -8,10 +8,10 @@ import pytest
 from inference.targets import ESTIMATORS, build
 from pydantic import ValidationError
 
-from pdsim.config.runs import Shooting
-from pdsim.config.section import Section
 from pdsim.inference.csvgd import Settings as CsvgdSettings
+from pdsim.inference.runs import Shooting
 from pdsim.registry import NAMES, load
+from pdsim.settings.section import Section
 
 GRADIENT = {"descent": "gradient"}
 SLOW = ("blackjax", "emcee", "optax", "pandas", "scipy")
@@ -33,7 +33,7 @@ def test_every_module_has_what_the_config_asks_for(method):
 
 def test_reading_settings_imports_no_library_that_takes_long():
     code = (
-        "import jax, jax.numpy, pydantic, sys; import pdsim.parameters; before = set(sys.modules)\n"
+        "import jax, jax.numpy, pydantic, sys; import pdsim.parameters.space; before = set(sys.modules)\n"
         "from pdsim.registry import NAMES, load\n"
         "for name in NAMES['inference']: load('inference', name).Settings()\n"
         "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
@@ -43,7 +43,7 @@ def test_reading_settings_imports_no_library_that_takes_long():
 
 
 def test_reading_an_experiment_imports_no_scipy():
-    code = "import sys, pdsim.config.experiment; print('scipy.optimize' in sys.modules)"
+    code = "import sys, pdsim.experiment.load; print('scipy.optimize' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
 

@@ -12,12 +12,12 @@ from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.noise import channel_noise
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import shooting_problem
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.recordings.recording import unsmoothed
+from pdsim.recordings.trajectories import trajectory_set
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import Quantity, System, SystemParameter
-from pdsim.trajectories import trajectory_set
 
 
 @dataclass(frozen=True)

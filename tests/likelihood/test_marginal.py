@@ -26,7 +26,7 @@ from pdsim.likelihood.config import MarginalConfig
 from pdsim.likelihood.marginal_data import marginal_problem
 from pdsim.likelihood.noise import noise_model
 from pdsim.likelihood.shooting import shooting_problem
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.systems.double_pendulum import DoublePendulum
 from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.simulator import Simulator

@@ -17,7 +17,7 @@ from pdsim.likelihood.momenta import kick, sizes
 from pdsim.likelihood.noise import noise_model
 from pdsim.likelihood.prediction import predict, prefix_of
 from pdsim.likelihood.problem import Position
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.double_pendulum import Options, build
 from pdsim.systems.oscillator import Oscillator

@@ -9,7 +9,7 @@ from scipy.linalg import expm
 from pdsim.likelihood.config import LikelihoodConfig
 from pdsim.likelihood.prediction import predict, prefix_of
 from pdsim.metrics.prefix import band_coverage
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.simulator import Simulator
 

@@ -10,12 +10,12 @@ import pytest
 
 from pdsim.likelihood.problem import Position
 from pdsim.likelihood.shooting import shooting_problem
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.recordings.recording import unsmoothed
+from pdsim.recordings.trajectories import trajectory_set
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.simulator import Simulator
 from pdsim.systems.system import Quantity, System, SystemParameter
-from pdsim.trajectories import trajectory_set
 
 FRAME_TIME = 0.01
 

@@ -16,7 +16,7 @@ from pdsim.inference.profile import lagrangian, profile
 from pdsim.likelihood.problem import Position, combine_trajectories
 from pdsim.likelihood.shooting import shooting_problem
 from pdsim.likelihood.shooting_sizes import in_turn, linearised, segment
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.systems.double_pendulum import DoublePendulum, Options
 from pdsim.systems.simulator import Simulator
 
@@ -70,7 +70,7 @@ def test_particles_in_blocks_are_linearised_as_all_at_once(
     whole = p.linearise(position)
     for name, value in {"LINEARISED": 3, "FRAMES": 3 * p.targets[0].size}.items():
         monkeypatch.setattr(f"pdsim.likelihood.shooting_sizes._{name}", value)
-    monkeypatch.setattr("pdsim.runtime.blocks._GPU", 1)
+    monkeypatch.setattr("pdsim.xla.blocks._GPU", 1)
     program = jax.jit(lambda position: p._problem.linearise(position))
     # A loop over the blocks, which there is none of elsewhere.
     assert "length=3" in str(jax.make_jaxpr(lambda x: p._problem.linearise(x))(position)).split()
@@ -139,7 +139,7 @@ def test_gradients_keep_as_much_as_a_cache_holds(resting, integrator, frames, bl
         problem = resting(integrator, frames if windows == 1 else frames // 10 * 10, windows)
         if windows == 1 or frames % 10 == 0:
             assert problem.gradient_block == block
-            assert segment(problem, block) == kept
+            assert segment(problem.shape, block) == kept
 
 
 @pytest.mark.parametrize(("frames", "cpu", "gpu"), [(400, 8, 20), (2_000, 4, 4), (10_000, 1, 1)])
@@ -148,7 +148,7 @@ def test_as_many_particles_are_linearised_as_frames_allow(resting, frames, cpu, 
     problem = resting("semi_implicit_euler", frames, 1)
     for backend, particles in (("cpu", cpu), ("gpu", gpu)):
         monkeypatch.setattr(jax, "default_backend", lambda backend=backend: backend)
-        assert linearised(problem) == particles
+        assert linearised(problem.shape) == particles
 
 
 @pytest.mark.parametrize(
@@ -161,9 +161,9 @@ def test_windows_of_many_particles_are_simulated_in_turn(
     """On a GPU they are all side by side."""
     problem = resting(integrator, 400, 10)
     monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
-    assert in_turn(problem, particles) == turns
+    assert in_turn(problem.shape, particles) == turns
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert not in_turn(problem, particles)
+    assert not in_turn(problem.shape, particles)
 
 
 def test_single_shooting_is_the_gaussian_density(problem, truth):

@@ -10,7 +10,7 @@ from windows import RATE, at, linearisation_is_reverse_mode, loose, simulate
 
 from pdsim.likelihood import shooting_sizes
 from pdsim.likelihood.shooting import shooting_problem
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.simulator import Simulator
 

@@ -21,7 +21,7 @@ from driven_oscillator import (
 from pdsim.likelihood.config import MarginalConfig
 from pdsim.likelihood.noise import noise_model
 from pdsim.likelihood.own_values import own_values
-from pdsim.parameters import ParameterSpace
+from pdsim.parameters.space import ParameterSpace
 from pdsim.systems.oscillator import Oscillator
 from pdsim.systems.simulator import Simulator
 

@@ -8,7 +8,7 @@ import pytest
 from pdsim import registry
 from pdsim.metrics.catalogue import metrics, scores
 from pdsim.metrics.metric import Evidence
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.systems.oscillator import Oscillator
 
 LENGTHS = (60, 60, 45, 30, 60, 52, 60)

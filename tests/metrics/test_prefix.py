@@ -8,7 +8,7 @@ from pdsim.metrics.catalogue import metrics, scores
 from pdsim.metrics.energy_score import energy_score
 from pdsim.metrics.metric import Evidence
 from pdsim.metrics.prefix import band_coverage, coverage_interval, crps, ranks, thirds_of
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.systems.oscillator import Oscillator
 
 SPACE = ParameterSpace((Parameter("stiffness", 5.0, 50.0, "N/m", sets=("stiffness",)),))

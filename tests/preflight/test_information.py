@@ -5,7 +5,7 @@ import pytest
 from draft.swings import LINKS, NOISE
 
 from pdsim.likelihood.config import LikelihoodConfig
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.preflight.information import information
 from pdsim.preflight.pieces import pieces
 from pdsim.preflight.preflight import (
@@ -15,10 +15,10 @@ from pdsim.preflight.preflight import (
     spread_points,
 )
 from pdsim.preflight.words import common_factor, open_directions, simplest
+from pdsim.recordings.trajectories import select
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.simulator import build_simulator
-from pdsim.trajectories import select
 
 SCALED = {"mass_1": "kg", "inertia_1": "kg m^2", "mass_2": "kg", "friction_1": "N m s"}
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pdsim.identity import Identity
+from pdsim.inference.identity import Identity
 from pdsim.preflight.findings import Findings
 from pdsim.report.advice import advice, advice_sentence
 from pdsim.report.answer import Stretch, answers, asked, error, found

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.report.spectrum import identified
 
 UNITS = ("kg", "m", "s", "kg m^2")

@@ -12,7 +12,7 @@ def test_closures_follow_the_layers():
     infer = import_closure(*modules("infer", system="double_pendulum", method="csvgd"))
     assert "pdsim.inference.stein" in infer  # csvgd is built on it
     assert "pdsim.systems.double_pendulum" in infer
-    assert "pdsim.numerics.sincos" in infer
+    assert "pdsim.xla.sincos" in infer
     assert not any(name.startswith(("pdsim.figures", "pdsim.metrics")) for name in infer)
     svgd = import_closure(*modules("infer", system="double_pendulum", method="svgd"))
     assert "pdsim.inference.csvgd" not in svgd

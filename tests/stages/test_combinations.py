@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from pdsim import registry
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.posterior import combination_group
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.simulator import Simulator

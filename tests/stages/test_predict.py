@@ -6,8 +6,8 @@ import pytest
 import xarray as xr
 from posteriors import write_posterior
 
-from pdsim.config.slices import Evaluate, Predict
-from pdsim.identity import Identity
+from pdsim.experiment.slices import Evaluate, Predict
+from pdsim.inference.identity import Identity
 from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.stages.evaluate import evaluate
 from pdsim.stages.predict import predict

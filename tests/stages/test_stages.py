@@ -9,7 +9,7 @@ import xarray as xr
 import yaml
 
 from pdsim.cli.main import main
-from pdsim.config.experiment import load_experiment
+from pdsim.experiment.load import load_experiment
 from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS, at_rollouts, read_metrics
 from pdsim.metrics.metric import pool
 from pdsim.recordings.smoothing import white_noise

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pdsim.config.experiment import load_experiment
+from pdsim.experiment.load import load_experiment
 from pdsim.report.summary import summary
 from pdsim.tables.verdicts import COVERAGE, of_coverage
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import yaml
 
-from pdsim.bayessim.calibration import ranks
-from pdsim.bayessim.conditioning import conditioned
-from pdsim.bayessim.config import BayesSimConfig
-from pdsim.bayessim.scaling import scaling
 from pdsim.cli.main import main
+from pdsim.inference.bayessim.calibration import ranks
+from pdsim.inference.bayessim.conditioning import conditioned
+from pdsim.inference.bayessim.config import BayesSimConfig
+from pdsim.inference.bayessim.scaling import scaling
 from pdsim.runtime.files import read_dataset
 
 pytestmark = pytest.mark.slow

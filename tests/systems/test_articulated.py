@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rigid_body.conftest import mujoco
 
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.articulated import Options, build
 from pdsim.systems.config import SimulatorConfig

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pdsim.config.experiment import load_experiment
+from pdsim.experiment.load import load_experiment
 from pdsim.systems import ensemble
 from pdsim.systems.simulator import build_simulator
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from reference import driven_oscillator
 
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.systems.ensemble import roll_out
 from pdsim.systems.oscillator import Options, Oscillator, build
 from pdsim.systems.rollout import rollout

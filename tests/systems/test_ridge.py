@@ -6,7 +6,7 @@ from reference import CROOKED
 from scipy import stats
 from tiers import slow
 
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.double_pendulum import Options
 from pdsim.systems.pendulum_links import base_parameters, ridge

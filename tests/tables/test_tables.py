@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pdsim.config.slices import Table as Slice
-from pdsim.identity import Identity
+from pdsim.experiment.slices import Table as Slice
+from pdsim.inference.identity import Identity
 from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS
+from pdsim.runtime.markdown import markdown
 from pdsim.stages.table import write_table_3, write_tables
 from pdsim.tables import comparison, paper
-from pdsim.tables.layout import Cell, Column, Row, Table, latex, markdown, medians
+from pdsim.tables.layout import Cell, Column, Row, Table, latex, medians
 from pdsim.tables.verdicts import of_coverage, of_run, of_truth
 
 SVGD = Identity("svgd_single", "svgd", "single")

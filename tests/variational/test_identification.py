@@ -11,7 +11,7 @@ from variational.problems import PlanarLoop
 
 from pdsim.inference.runner import run
 from pdsim.likelihood.problem import Linearisation
-from pdsim.parameters import Parameter, ParameterSpace
+from pdsim.parameters.space import Parameter, ParameterSpace
 from pdsim.variational.constraint import project
 from pdsim.variational.simulate import simulate
 

@@ -26,7 +26,7 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pdsim.config.section import Positive, Section
+from pdsim.settings.section import Positive, Section
 from pdsim.inference.estimator import Stepwise, largest_defect, summarise
 from pdsim.inference.particles import sobol_particles
 from pdsim.likelihood.problem import Position
@@ -80,7 +80,7 @@ SYSTEM = '''"""A mass that falls."""
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pdsim.config.section import Section
+from pdsim.settings.section import Section
 from pdsim.systems.system import ContinuousSystem, Quantity, SystemParameter
 
 

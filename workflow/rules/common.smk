@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 from pdsim import registry
-from pdsim.config.experiment import ExperimentConfig, load_any
-from pdsim.config.slices import slice_of
-from pdsim.config.workflow import check_paths, workflow_config
+from pdsim.experiment.load import load_any
+from pdsim.experiment.model import ExperimentConfig
+from pdsim.experiment.slices import slice_of
+from pdsim.experiment.workflow import check_paths, workflow_config
 from pdsim.recordings.ibm import FOLDER_VARIABLE, local_folder
 from pdsim.runtime.provenance import code_fingerprint
 from pdsim.stages import modules

@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field, model_validator
 
-from pdsim.config.section import Positive, Section
 from pdsim.control.tasks.task import Learnt, Rectangle, Task
+from pdsim.settings.section import Positive, Section
 from pdsim.systems.cart_pole import CartPole
 
 _CART, _POLE, _LENGTH, _GRAVITY = 1.0, 0.1, 0.5, 9.8

@@ -18,8 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
-from pdsim.config.section import Positive, Section
 from pdsim.control.tasks.task import Learnt, Rectangle, Task
+from pdsim.settings.section import Positive, Section
 from pdsim.systems.quadrotor_payload import QuadrotorPayload, hang
 
 _MASS, _LOAD, _GRAVITY = 0.0411, 0.023, 9.81

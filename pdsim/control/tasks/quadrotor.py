@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
-from pdsim.config.section import Positive, Section
 from pdsim.control.tasks.task import Learnt, Rectangle, Task
+from pdsim.settings.section import Positive, Section
 from pdsim.systems.quadrotor import Quadrotor
 
 _MASS, _INERTIA, _ARM, _GRAVITY = 0.027, 1.4e-5, 0.0397, 9.8

@@ -1,0 +1,1 @@
+"""An experiment file: loaded, checked against all that it names, and cut into slices for stages."""

@@ -1,0 +1,1 @@
+"""Checks that look at a whole experiment, one idea a file."""

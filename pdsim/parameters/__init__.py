@@ -1,0 +1,1 @@
+"""Parameters: their bounds, scales and priors, and which names of alike bodies can be swapped."""
