@@ -5,7 +5,7 @@ module is part of their fingerprints (``pdsim.stages.modules``).
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -57,6 +57,19 @@ def chosen_draw(posterior: PosteriorFile, names: list[str], draw: str) -> dict[s
     else:
         values = draws[np.argmax(density)]
     return dict(zip(names, values.tolist(), strict=True))
+
+
+def held_values(
+    posterior: PosteriorFile, targets: Mapping[str, tuple[str, ...]], draw: str
+) -> dict[str, float]:
+    """Values that an experiment holds: those of one draw, or of the mean, by system parameter.
+
+    Args:
+        targets: of each parameter of the posterior, the system parameters that it sets.
+        draw: "best" or "mean".
+    """
+    values = chosen_draw(posterior, list(targets), draw)
+    return {target: value for name, value in values.items() for target in targets[name]}
 
 
 def fitted_prior(

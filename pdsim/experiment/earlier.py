@@ -10,7 +10,7 @@ controller the start of its belief (``pdsim.control.prior``).
 from pathlib import Path
 from typing import Any
 
-from pdsim.earlier import chosen_draw
+from pdsim.earlier import held_values
 from pdsim.experiment.model import ExperimentConfig
 from pdsim.posterior import read_run
 from pdsim.runtime.errors import PdsimError
@@ -174,5 +174,4 @@ def with_simulator(experiment: ExperimentConfig, **changes: Any) -> ExperimentCo
 def _found(earlier: FixedFrom, path: str, experiment: ExperimentConfig) -> dict[str, float]:
     posterior = read_run(path, earlier, _WHERE)
     targets = _targets(experiment.simulator, posterior.parameters, experiment.system())
-    values = chosen_draw(posterior, list(posterior.parameters), earlier.draw)
-    return {target: value for name, value in values.items() for target in targets[name]}
+    return held_values(posterior, targets, earlier.draw)

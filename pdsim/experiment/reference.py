@@ -18,7 +18,7 @@ _HEAD = """# The config
 
 `config.yaml` says what the workflow runs and where results go; each file in `experiments/` is one
 experiment. Both are checked before anything runs. The tables below and the files in `schema/` are
-generated from the models in `pdsim/config` and in the rooms by `pdsim schema`; an editor that
+generated from the sections in `pdsim` by `pdsim schema`; an editor that
 understands JSON schema completes and checks keys while you type.
 
 To add an experiment, copy the nearest file in `experiments/`, change it, and run

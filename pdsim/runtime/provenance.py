@@ -14,7 +14,7 @@ from typing import Any
 
 PACKAGE = "pdsim"
 # What these decide shows in the params of every rule: they are left out of all fingerprints.
-LEFT_OUT = ("pdsim.registry", "pdsim.config")
+LEFT_OUT = ("pdsim.registry", "pdsim.settings", "pdsim.experiment")
 ROOT = Path(__file__).parents[1]
 
 

@@ -8,14 +8,25 @@ from pdsim import registry
 
 
 def modules(
-    stage: str, *, system: str = "", method: str = "", source: str = "", figure: str = ""
+    stage: str,
+    *,
+    system: str = "",
+    method: str = "",
+    source: str = "",
+    figure: str = "",
+    earlier: bool = False,
 ) -> tuple[str, ...]:
     """Return the modules whose import closure decides a stage's result.
 
     What the config chooses by name is loaded by name, which an import closure cannot follow.
     Nothing is imported here: the workflow asks this for every job.
+
+    Args:
+        earlier: whether the job is given the posterior of an earlier experiment.
     """
     roots = [f"pdsim.stages.{stage}"]
+    if earlier:
+        roots.append("pdsim.earlier")
     chosen = {"systems": system, "inference": method, "recordings": source, "figures": figure}
     roots += [registry.module_name(room, name) for room, name in chosen.items() if name]
     scored = {

@@ -4,7 +4,8 @@ import yaml
 from posteriors import write_posterior
 
 from pdsim.cli.main import main
-from pdsim.experiment.earlier import chosen_draw, with_earlier
+from pdsim.earlier import chosen_draw
+from pdsim.experiment.earlier import with_earlier
 from pdsim.experiment.load import load_experiment
 from pdsim.posterior import read_posterior
 from pdsim.runtime.errors import PdsimError

@@ -13,9 +13,9 @@ from pdsim.parameters.labelings import (
     labelings,
     named_alike,
     remark,
-    true_places,
 )
 from pdsim.parameters.space import Parameter, ParameterSpace
+from pdsim.recordings.trajectories import true_places
 from pdsim.stages.report import labeling_text
 
 PAIRS = (("weight1_x", "weight1_y"), ("weight2_x", "weight2_y"))

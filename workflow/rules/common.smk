@@ -345,8 +345,14 @@ def code(stage, figure=""):
     def fingerprint(wildcards):
         setup = EXPERIMENTS[wildcards.experiment]
         estimates = stage in ("infer", "tune", "calibrate")
-        simulates = stage in _SIMULATING or (
-            stage == "record" and setup.recording.source in ("simulated", "arm_path")
+        simulates = (
+            stage in _SIMULATING
+            or (
+                stage == "record"
+                and setup.recording.source in ("simulated", "arm_path")
+            )
+            # States that are fitted to functions of them are fitted with the system's code.
+            or (stage == "preprocess" and setup.recording.fitted_states is not None)
         )
         # A figure that is given the simulator may simulate.
         drawn = figure and "simulator" in FIGURES[figure].sections
@@ -357,6 +363,9 @@ def code(stage, figure=""):
                 method=setup.run(wildcards.run).method if estimates else "",
                 source=setup.recording.source if stage in _READING else "",
                 figure=figure,
+                earlier=bool(simulates or drawn)
+                and (setup.simulator.fixed_from or setup.simulator.prior_from)
+                is not None,
             )
         )
 
