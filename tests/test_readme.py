@@ -98,6 +98,19 @@ def test_results_are_copied_where_there_are_some(checkout, tmp_path):
     assert "| a | 2 ± 1 | 0.5 |" in text
 
 
+def test_results_of_another_kind_are_not_copied(checkout, tmp_path, caplog):
+    """A study may bear an experiment's name: its file is not overwritten by the comparison."""
+    written = tmp_path / "results/one/tables/comparison.csv"
+    written.parent.mkdir(parents=True)
+    Table([Column("rmse", "rmse")], [Row("a", {"rmse": Cell.of([1.0])})], "run").write(
+        written.with_suffix("")
+    )
+    before = ((checkout / TABLES).parent / "one.csv").read_text()
+    assert collect(checkout, tmp_path / "results") == []
+    assert "comparison.csv: has no column energy_score; one.csv stays as it is" in caplog.text
+    assert ((checkout / TABLES).parent / "one.csv").read_text() == before
+
+
 def test_rows_and_files_stand_side_by_side(checkout):
     folder = (checkout / TABLES).parent
     (folder / "two.csv").write_text('run,crps\n"SVGD, single shooting",0.123456\n')

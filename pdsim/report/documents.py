@@ -100,14 +100,23 @@ def collect(root: str | Path, results: str | Path) -> list[str]:
         Names of the files written; the others stay as they are.
     """
     written = []
-    files = {part.csv for table in read_documents(root).tables for part in table.parts}
-    for name in sorted(files):
+    asked: dict[str, set[str]] = {}
+    for table in read_documents(root).tables:
+        for part in table.parts:
+            asked.setdefault(part.csv, set()).update(part.columns)
+    for name, columns in sorted(asked.items()):
         source = Path(results) / Path(name).stem / "tables/comparison.csv"
-        if source.exists():
-            write_text((Path(root) / TABLES).parent / name, read_text(source))
-            written.append(name)
-        else:
+        if not source.exists():
             log.info("%s: no such file, %s stays as it is", source, name)
+            continue
+        cells = read_cells(source).values()
+        missing = sorted(columns - {key for row in cells for key in row})
+        if missing:
+            # A study of the experiment's name makes this file, and not the experiment.
+            log.warning("%s: has no column %s; %s stays as it is", source, missing[0], name)
+            continue
+        write_text((Path(root) / TABLES).parent / name, read_text(source))
+        written.append(name)
     return written
 
 
