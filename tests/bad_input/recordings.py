@@ -207,4 +207,8 @@ CASES = [
     Case("record: a folder of others", ("record", "{demo}", "--output", "mine"), ("mine: there is something else already", "name another folder"), {"mine/work.txt": "mine"}),
     Case("record: a file is there", ("record", "{demo}", "--output", "mine"), ("mine",), {"mine": "text"}),
     Case("record: nothing to record", ("record", "mine.yaml", "--output", "o"), ("recording.source", "ibm", "nothing to record"), {"mine.yaml": Edited("ibm_calibrated")}),
+    *(Case(f"table: called {name!r}", ("check", "mine.yaml"), (shown, "rename it"), {"mine.yaml": of_table(files={"run": name}), name: csv(**GOOD)}) for name, shown in [("{b}.csv", "holds braces {…}"), ("x${y} z.csv", "holds braces {…}"), ("<b>x.csv", "holds a name in <…>"), ("a\nb.csv", "holds a line break")]),
+    *(Case(f"{verb}: an experiment in the folder {folder!r}", (verb, f"{folder}/mine.yaml".replace("{", "{{").replace("}", "}}")), ("the experiment file", shown, "rename it"), {f"{folder}/mine.yaml": Edited("demo")}) for verb in ("check", "fit") for folder, shown in [("{b}", "holds braces {…}"), ("<b>", "holds a name in <…>"), ("a\nb", "holds a line break")]),
+    Case("fit: a table called '<b>x.csv'", ("fit", "mine.yaml"), ("mine.yaml: recording of run run: the path ", "holds a name in <…>"), {"mine.yaml": of_table(files={"run": "<b>x.csv"}), "<b>x.csv": csv(**GOOD)}),
+    *(Case(f"fit: results in {folder!r}", ("fit", "{demo}", "--results", folder.replace("{", "{{").replace("}", "}}")), (shown,)) for folder, shown in [("x{y}", "holds no {, }"), ("x{y", "holds no {, }"), ("x\\y", "holds no {, }"), ("x\ny", "holds a line break"), ("x<y>", "holds a name in <…>"), ("~nobody_here/x", "nobody's home folder")]),
 ]
