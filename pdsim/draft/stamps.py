@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pdsim.draft.columns import TIME, convertible, kind, unit_in_name
-from pdsim.draft.tables import Asked, Guessed, Named, Tables
+from pdsim.draft.tables import SHOWN, Asked, Guessed, Named, Tables
 from pdsim.draft.units import time_unit
 from pdsim.recordings.clock import REGULAR, as_they_are, check_forward, measure, ticks
 from pdsim.runtime.errors import PdsimError
@@ -92,8 +92,9 @@ def _time_column(tables: Tables) -> str:
     found = [name for name in by_name if name in growing] or by_name
     found = found or [name for name in growing if kind(name) is None]
     if not found:
+        shown = ", ".join(list(tables.first)[:SHOWN]) + ", …" * (len(tables.first) > SHOWN)
         raise PdsimError(
-            f"{tables.path}: no column is called time, and none of {', '.join(tables.first)} grows "
+            f"{tables.path}: no column is called time, and none of {shown} grows "
             "from row to row; name one: --time COLUMN:s, or say the rate of the rows: --rate 500"
             f"{tables.left_out()}"
         )

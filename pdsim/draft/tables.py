@@ -24,6 +24,8 @@ from pdsim.settings.messages import close_name
 from pdsim.systems.system import POSITIONS, Quantity, System
 from pdsim.units.conversion import conversion
 
+# A message shows no more columns than this.
+SHOWN = 40
 _DIALECTS = (CsvConfig(), CsvConfig(decimal=","), CsvConfig(header=False))
 
 
@@ -94,7 +96,8 @@ class Tables(NamedTuple):
         """Which columns of a run, or of the first, hold no numbers, for the end of a message."""
         path = self.files[run] if run else self.path
         why = list(other_columns(path, self.csv).values())
-        return f". No numbers: {'; '.join(why)}" if why else ""
+        more = "; …" if len(why) > SHOWN else ""
+        return f". No numbers: {'; '.join(why[:SHOWN])}{more}" if why else ""
 
     def column(self, name: str) -> list[np.ndarray]:
         """One column of every run.
@@ -323,7 +326,9 @@ def _columns_of(
         candidates = [column for column in free if kind(column) is None]
     found = ordered(names, candidates) if names else []
     if found is None:
-        listed = ", ".join(candidates or free) or "none"
+        names_shown = (candidates or free)[:SHOWN]
+        more = ", …" if len(candidates or free) > SHOWN else ""
+        listed = f"{', '.join(names_shown)}{more}" or "none"
         example = " ".join(f"--{flag} {name}=COLUMN:UNIT" for name in names)
         rest = ", or 0 where nothing acts" if flag == "input" else ""
         raise PdsimError(

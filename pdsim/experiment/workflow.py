@@ -19,10 +19,12 @@ from pdsim.settings.section import Name, Section
 _UNREADABLE = {
     re.compile(r"\{.*\}", re.DOTALL): "braces {…}, which Snakemake reads as a wildcard",
     re.compile(r"<[a-z][a-z0-9_]*>"): "a name in <…>, which Snakemake reads as a variable",
+    # Snakemake warns that it may take such a file for another.
+    re.compile(r"[\n\r]"): "a line break",
     re.compile(r"[\ud800-\udfff]"): "bytes that are no UTF-8",
 }
-# Folders of results become patterns, which no line break and no lone brace goes through.
-_UNFIT_FOLDER = re.compile(r"[{}\\\n\r]")
+# Folders of results become patterns, which no lone brace goes through.
+_UNFIT_FOLDER = re.compile(r"[{}\\]")
 
 
 def check_path(path: str | Path, what: str) -> None:
@@ -65,9 +67,7 @@ def _checked_folder(value: str) -> str:
     if not value.strip():
         raise ValueError("a folder has a name; leave the key out for the default")
     if value.startswith("-") or _UNFIT_FOLDER.search(value):
-        raise ValueError(
-            "a folder's name does not begin with - and holds no {, }, \\ or line break"
-        )
+        raise ValueError("a folder's name does not begin with - and holds no {, } or \\")
     if ".." in Path(value).parts:
         raise ValueError("'..' is not allowed; write the folder's absolute path")
     try:

@@ -22,7 +22,7 @@ from pdsim.systems.system import System
 log = logging.getLogger(__name__)
 
 # No image has as many [pixel].
-_LARGEST_PIXEL = 1e6
+_LARGEST_PIXEL = 1e9
 # What to do about frames that a camera lost; its format has no sign for them.
 _OTHER_WINDOWS = "choose windows without these lines (recording.train and recording.test)"
 # Offsets are found where an information's eigenvalues differ by less than this, and to this share

@@ -24,7 +24,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pdsim.recordings import table
-from pdsim.recordings.camera import TRUTH_FILE, made
+from pdsim.recordings.camera import TRUTH_FILE, made, read_truth
 from pdsim.recordings.fitted import FittedStates, check_near
 from pdsim.recordings.mujoco_numbers import set_number
 from pdsim.recordings.recording import Recording
@@ -32,7 +32,6 @@ from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
 from pdsim.rigid_body.fingerprint import locate_model
 from pdsim.rigid_body.spec import open_spec
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import read_text
 from pdsim.settings.messages import close_name
 from pdsim.settings.section import Count, Name, Positive, Section
 from pdsim.systems.system import System
@@ -250,7 +249,7 @@ def _as_table(config: Config, runs: Mapping[str, str]) -> table.Config:
 def read(config: Config, run: str, path: str, system: System) -> Recording:
     """Read a run as any log, and what was true of it."""
     recording = table.read(_as_table(config, {run: path}), run, path, system)
-    return replace(recording, truth=json.loads(read_text(Path(path).with_name(TRUTH_FILE))))
+    return replace(recording, truth=read_truth(path))
 
 
 def make(config: Config, system: System, folder: Path) -> None:

@@ -39,7 +39,7 @@ class Oddity(NamedTuple):
 
     Attributes:
         rows: (n,) of the column, from 0.
-        text: what is odd; ``{count}`` of them, the first with ``{value}``.
+        text: what is odd; ``{value}`` is what the first of them holds.
     """
 
     rows: np.ndarray
@@ -85,8 +85,8 @@ def warn(column: np.ndarray, where: str, remedy: str, turn: float = np.inf) -> N
         more = ", …" if len(odd.rows) > _LISTED else ""
         value = f"{column[odd.rows[0]]:.6g}"
         log.warning(
-            "%s: %s (%.2g %% of the rows: row %s%s); if nothing was measured there, %s",
-            where, odd.text.format(count=f"{len(odd.rows):,}", value=value),
+            "%s: %s in %s of %s rows (%.3g %%): row %s%s; if nothing was measured there, %s",
+            where, odd.text.format(value=value), f"{len(odd.rows):,}", f"{len(column):,}",
             100 * len(odd.rows) / len(column), listed, more, remedy.format(value=value),
         )  # fmt: skip
 
@@ -99,12 +99,12 @@ def oddities(column: np.ndarray, turn: float = np.inf) -> list[Oddity]:
     for value in _candidates(values):
         lost = values == value
         if _is_sentinel(values, lost, turn):
-            text = "{count} rows hold {value}, far from the rows around them"
+            text = "the number {value}, far from the rows around it,"
             found.append(Oddity(rows[lost], text))
             rows, values = rows[~lost], values[~lost]
     for find, text in (
-        (_spikes, "{count} rows stand out as spikes, the first with {value}"),
-        (_frozen, "{count} rows show a sensor that freezes and then jumps, first at {value}"),
+        (_spikes, "a spike, to {value} in the first,"),
+        (_frozen, "a sensor that freezes, first at {value}, and then jumps,"),
     ):
         if len(values) < _LEAST:
             break

@@ -13,11 +13,15 @@ from pdsim.runtime.files import check_regular
 from pdsim.settings.scalars import RESOLVERS, disputed
 from pdsim.settings.walk import follow
 
+# Names that a message lists, at most.
+_LISTED = 100
+
 
 def close_name(name: str, known) -> str:
     """Return the hint for a name that does not exist: the nearest one, or all there are."""
     match = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {match[0]!r}?" if match else f"; known: {', '.join(sorted(known))}"
+    listed = ", ".join(sorted(known)[:_LISTED]) + (", …" if len(known) > _LISTED else "")
+    return f"; did you mean {match[0]!r}?" if match else f"; known: {listed}"
 
 
 def _telling(error: ValidationError):

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import xarray as xr
 from draft.swings import NOISE
 
 from pdsim.cli.main import main
@@ -39,6 +40,20 @@ def test_commas_semicolons_decimal_commas_and_no_names(tmp_path, text, time):
     values, channels, _ = guessed(tmp_path / "a.csv")
     assert values["time"] == {"column": time, "unit": "s"}
     assert [one["unit"] for one in channels.values()] == ["rad", "rad"]
+
+
+def test_units_are_those_that_a_netcdf_file_states(tmp_path, swings):
+    """Although the range of the angle is that of radians."""
+    first = swings[0].T
+    stamps = ("row", 0.005 * np.arange(800), {"units": "seconds since 2024-01-01"})
+    data = {"t": stamps, "a": ("row", first[0], {"units": "degrees"}), "b": ("row", first[1])}
+    xr.Dataset(data).to_netcdf(tmp_path / "a.nc")
+    tables = read_tables([str(tmp_path / "a.nc")])
+    time, step = guess_time(tables, Asked())
+    assert time.reasons["time"] == "as its attribute says: units = 'seconds since 2024-01-01'"
+    channels = guess_channels(tables, build(Options()), Asked(), time, step)
+    assert channels.values["q0"] == {"column": "a", "unit": "deg"}
+    assert channels.reasons["q0"] == "as its attribute says: units = 'degrees'"
 
 
 def test_real_robot_by_its_names_and_stamps(robots_dir):

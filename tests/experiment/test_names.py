@@ -83,7 +83,7 @@ def test_an_experiment_anywhere_is_run_alone(tmp_path):
         workflow_config(values, "config/config.yaml")
 
 
-@pytest.mark.parametrize("folder", ["a{b}", "-x", "..", "a/../b", " "])
+@pytest.mark.parametrize("folder", ["a{b}", "a<b>c", "-x", "..", "a/../b", " "])
 def test_folders_that_would_be_misread_are_refused(folder):
     with pytest.raises(PdsimError, match=r"config\.yaml: results"):
         workflow_config({"groups": {}, "results": folder}, "config/config.yaml")

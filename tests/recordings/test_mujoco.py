@@ -1,4 +1,5 @@
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -195,3 +196,10 @@ def test_a_missing_file_of_the_stand_in_is_named(arm, tmp_path):
 def test_a_robot_that_does_not_come_to_rest_is_refused(arm):
     with pytest.raises(PdsimError, match=r"recording.settle"):
         source.simulate(config_of(arm, settle=0.05), 0)
+
+
+def test_a_truth_that_is_cut_short_is_named(arm, system, recorded, tmp_path):
+    shutil.copy(recorded / "0.csv", tmp_path)
+    (tmp_path / "truth.json").write_text("{")
+    with pytest.raises(PdsimError, match=r"truth\.json: cannot be read"):
+        source.read(config_of(arm), "0", str(tmp_path / "0.csv"), system)

@@ -53,13 +53,13 @@ def test_nothing_is_said_of_motions(name):
 @pytest.mark.parametrize(
     ("column", "words", "count", "first"),
     [
-        (changed(100.0, 812), "stand out as spikes", 1, 812),
-        (changed(1.5, 500, 700, 900), "hold {value}, far", 3, 500),
-        (changed(-2.0, slice(400, 403)), "hold {value}, far", 3, 400),
-        (changed(0.0, slice(100, 150), slice(300, 330)), "hold {value}, far", 80, 100),
-        (changed(0.0, slice(37, None, 5)), "hold {value}, far", 393, 37),
-        (changed(999.0, slice(100, 105)), "hold {value}, far", 5, 100),
-        (frozen(5, 65), "freezes and then jumps", 60, 5),
+        (changed(100.0, 812), "a spike", 1, 812),
+        (changed(1.5, 500, 700, 900), "the number {value}, far", 3, 500),
+        (changed(-2.0, slice(400, 403)), "the number {value}, far", 3, 400),
+        (changed(0.0, slice(100, 150), slice(300, 330)), "the number {value}, far", 80, 100),
+        (changed(0.0, slice(37, None, 5)), "the number {value}, far", 393, 37),
+        (changed(999.0, slice(100, 105)), "the number {value}, far", 5, 100),
+        (frozen(5, 65), "a sensor that freezes", 60, 5),
     ],
     ids=["spike", "three alike", "short", "zeros", "every fifth", "999", "frozen"],
 )
@@ -73,8 +73,8 @@ def test_the_message_has_rows_share_value_and_remedy(caplog):
     with caplog.at_level(logging.WARNING):
         warn(changed(0.0, slice(100, 150), 300), "run.csv: column 'a'", "write missing: [{value}]")
         assert caplog.messages == [
-            "run.csv: column 'a': 51 rows hold 0, far from the rows around them (2.5 % of the rows: "
-            "row 101, 102, 103, …); if nothing was measured there, write missing: [0]"
+            "run.csv: column 'a': the number 0, far from the rows around it, in 51 of 2,000 rows "
+            "(2.55 %): row 101, 102, 103, …; if nothing was measured there, write missing: [0]"
         ]
 
 

@@ -348,7 +348,8 @@ def test_suspicious_columns_are_told(write, caplog):
         assert "all rows hold 1" in caplog.text
         lost = np.where(np.arange(400) % 50 < 3, 9999, B)
         read(write(t=TIME, a=A, b=lost))
-        assert "24 rows hold 9999" in caplog.text and "missing: [9999]" in caplog.text
+        assert "the number 9999, far" in caplog.text and "in 24 of 400 rows" in caplog.text
+        assert "missing: [9999]" in caplog.text
         caplog.clear()
         read(write(t=TIME, a=A, b=lost), missing=[9999])
         read(
