@@ -18,24 +18,13 @@ from packaging.version import Version
 
 from pdsim.runtime import gpu
 from pdsim.runtime.errors import PdsimError
-from pdsim.xla.pairs import SPLIT
+from pdsim.xla.flags import with_ours
 
 log = logging.getLogger(__name__)
 
 _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
 # Threads of XLA for each core, at least, where batches of LAPACK's routines may be computed.
 _THREADS = 4
-# Without its pass that splits loops among threads.
-_UNSPLIT = f"--xla_disable_hlo_passes={SPLIT}"
-# Loops that touch fewer bytes than this in a pass become one function, by default those of 1 kB;
-# and no loops in tiles, which jaxlib 0.10 makes of what it has to transpose.
-_LOOPS = (
-    "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=10000000,"
-    "xla_cpu_disable_tiled_emitter=true"
-)
-# Bits of a vector, where the processor has so wide ones; XLA's default is 256. jaxlib 0.9 to 0.12
-# know this flag, and XLA ends a process at one that it does not know.
-_WIDTH, _WITHOUT_WIDTH = "--xla_cpu_prefer_vector_width=512", Version("0.13")
 
 
 def _cpu_features() -> str:
@@ -78,16 +67,6 @@ def _threads(cores: int, lapack: bool) -> int:
     return stated if cores == 1 else max(stated, enough)
 
 
-def _flags(given: str, jaxlib_version: str) -> str:
-    """Flags of XLA with ours behind those given, of which each stays as it was."""
-    ours = [_LOOPS, _UNSPLIT]
-    if Version(jaxlib_version) < _WITHOUT_WIDTH:
-        ours.append(_WIDTH)
-    return " ".join(
-        [given, *(flag for flag in ours if flag.partition("=")[0] not in given)]
-    ).strip()
-
-
 def _shardy(cores: int, jaxlib_version: str) -> bool:
     """Whether XLA's newer partitioner, Shardy, splits what runs on several cores.
 
@@ -125,7 +104,7 @@ def configure(precision: str = "float64", cores: int = 1, *, lapack: bool = True
     cores = min(cores, available_cores())
     os.environ["NPROC"] = str(_threads(cores, lapack))
     given = os.environ.get("XLA_FLAGS", "")
-    os.environ["XLA_FLAGS"] = _flags(given, jaxlib.__version__)
+    os.environ["XLA_FLAGS"] = with_ours(given, jaxlib.__version__)
     jax.config.update("jax_num_cpu_devices", cores)
     jax.config.update("jax_enable_x64", precision == "float64")
     if not _shardy(cores, jaxlib.__version__):

@@ -14,10 +14,12 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
 from pdsim.runtime.errors import PdsimError
+from pdsim.xla.flags import ours
 
 # Variable of JAX → values with which jobs end in a stack trace (lower case), and why.
 _OFF = ("", "0", "n", "no", "f", "false", "off")
@@ -94,7 +96,9 @@ def _check_flags(flags: str) -> None:
             raise PdsimError(
                 f"{where}: {word!r} is no flag, which begins with --; correct it, or unset it"
             )
-    plain = [_PLAIN_FLAG.fullmatch(word) for word in words]
+    # A process that pdsim started has ours already.
+    set_by_us = ours(version("jaxlib"))
+    plain = [_PLAIN_FLAG.fullmatch(word) for word in words if word not in set_by_us]
     if all(plain) and _known([flag[1] for flag in plain if flag]):
         return
     tried = subprocess.run(

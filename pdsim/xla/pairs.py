@@ -15,10 +15,9 @@ import jax
 import jax.numpy as jnp
 from jax.experimental.xla_metadata import set_xla_metadata
 
+from pdsim.xla.flags import SPLIT
+
 _MARK = {"inlineable": "false"}
-# A pass that splits loops among threads. In a function that is left alone it makes one call a
-# routine that XLA's runtime no longer has, and the program cannot be linked.
-SPLIT = "cpu-parallel-task-assigner"
 
 
 def once(function: Callable[..., tuple[jax.Array, jax.Array]]) -> Callable:

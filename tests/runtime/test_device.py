@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from pdsim.runtime.device import _flags
+from pdsim.xla.flags import with_ours
 
 SCRIPT = """
 from pdsim.runtime import device
@@ -120,7 +120,7 @@ print(os.environ["NPROC"], os.environ["XLA_FLAGS"])
 )
 def test_vectors_are_as_wide_as_they_come_where_xla_knows_the_flag(given, jaxlib, width):
     """A process ends at a flag that XLA does not know."""
-    flags = [flag.split("=", 1) for flag in _flags(given, jaxlib).split()]
+    flags = [flag.split("=", 1) for flag in with_ours(given, jaxlib).split()]
     assert [value for name, value in flags if name == "--xla_cpu_prefer_vector_width"] == width
 
 
