@@ -18,10 +18,6 @@ except PdsimError as error:
 configfile: "config/config.yaml"
 
 
-# Used with --sdm apptainer only; jobs then need pdsim installed inside.
-container: "docker://python:3.12-slim"
-
-
 include: "workflow/rules/common.smk"
 include: "workflow/rules/recordings.smk"
 include: "workflow/rules/inference.smk"

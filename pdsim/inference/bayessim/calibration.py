@@ -35,15 +35,8 @@ def histogram(rank: np.ndarray, count: int, bins: int) -> np.ndarray:
 
 def flat_band(number: int, bins: int, share: float) -> tuple[float, float]:
     """Counts between which a bin of a flat histogram of ``number`` ranks lies with ``share``."""
-    # Imported here and below: scipy.stats takes as long to load as JAX.
+    # Imported here: scipy.stats takes as long to load as JAX.
     from scipy import stats
 
     low, high = stats.binom.interval(share, number, 1 / bins)
     return float(low), float(high)
-
-
-def flatness(rank: np.ndarray, count: int, bins: int) -> float:
-    """p-value of the chi-square test that ranks are uniform."""
-    from scipy import stats
-
-    return float(stats.chisquare(histogram(rank, count, bins)).pvalue)

@@ -12,7 +12,7 @@ from scipy import stats
 from tiers import slow
 
 from pdsim.inference.bayessim import training
-from pdsim.inference.bayessim.calibration import flatness, ranks
+from pdsim.inference.bayessim.calibration import histogram, ranks
 from pdsim.inference.bayessim.config import DensityConfig
 from pdsim.inference.bayessim.density import (
     as_arrays,
@@ -35,6 +35,11 @@ CONFIG = DensityConfig(epochs=300, component_count=3, batch_size=100)
 NOISE = np.array([[0.06**2, 0.5 * 0.06 * 0.04], [0.5 * 0.06 * 0.04, 0.04**2]])
 MATRIX = np.array([[2.0, 0.5], [-1.0, 1.5]])
 TRAINED = 6000
+
+
+def flatness(rank, count, bins):
+    """p-value of the chi-square test that ranks are uniform."""
+    return float(stats.chisquare(histogram(rank, count, bins)).pvalue)
 
 
 @pytest.fixture(scope="module")
