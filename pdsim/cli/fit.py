@@ -19,6 +19,7 @@ from typing import TextIO
 import pdsim
 from pdsim.cli.watch import Watch
 from pdsim.config.experiment import ExperimentConfig, load_experiment
+from pdsim.config.size import check_memory
 from pdsim.config.workflow import absolute_path, check_file, check_paths, workflow_config
 from pdsim.report.summary import summary
 from pdsim.runtime.errors import PdsimError
@@ -137,6 +138,7 @@ def _checked(a: argparse.Namespace) -> tuple[ExperimentConfig, Path]:
     experiment.budget(a.budget)
     _check_files(experiment, a.experiment)
     check_paths(experiment, a.experiment)
+    check_memory(experiment, a.budget)
     results = str(expanded(a.results).resolve()) if a.results else None
     settings = workflow_config(
         {

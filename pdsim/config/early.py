@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pdsim.config.messages import close_name
-from pdsim.config.size import check_work
+from pdsim.config.size import check_steps, check_work
 from pdsim.runtime.errors import PdsimError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def check_early(experiment: "ExperimentConfig", system: "System") -> None:
     _check_runs(experiment, system)
     _check_statistics(experiment)
     check_work(experiment)
+    check_steps(experiment)
 
 
 def _check_seeds(experiment: "ExperimentConfig") -> None:

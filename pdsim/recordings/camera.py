@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pdsim.config.messages import close_name
-from pdsim.config.section import Count, Name, Positive, Section
+from pdsim.config.section import Name, Positive, Section
 from pdsim.recordings.markers import check_markers, read_markers
 from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import NumberedRuns
@@ -46,7 +46,9 @@ class PopulationConfig(Section):
     )
     mean: tuple[float, ...] = Field(description="in the order of `parameters`")
     covariance: tuple[tuple[float, ...], ...] = Field(description="in the order of `parameters`")
-    run_count: Count = Field(description="runs; each starts as the first of `camera.runs`")
+    run_count: int = Field(
+        ge=1, le=100_000, description="runs; each starts as the first of `camera.runs`"
+    )
     seed: int = Field(0, ge=0, description="of the draws")
 
     @model_validator(mode="after")

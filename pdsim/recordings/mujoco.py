@@ -24,7 +24,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pdsim.config.messages import close_name
-from pdsim.config.section import Count, Name, Positive, Section
+from pdsim.config.section import Name, Positive, Section
 from pdsim.recordings import table
 from pdsim.recordings.camera import TRUTH_FILE, made
 from pdsim.recordings.fitted import FittedStates, check_near
@@ -92,8 +92,12 @@ class Config(NumberedRuns):
     joints: dict[Name, float] = Field(
         {}, description="whose positions are seen, with σ of the white noise [rad or m]"
     )
-    frame_count: int = Field(ge=LEAST_FRAMES, description="length of every run [frames]")
-    steps: Count = Field(16, description="of MuJoCo in a frame, by its fourth-order Runge–Kutta")
+    frame_count: int = Field(
+        ge=LEAST_FRAMES, le=10_000_000, description="length of every run [frames]"
+    )
+    steps: int = Field(
+        16, ge=1, le=100_000, description="of MuJoCo in a frame, by its fourth-order Runge–Kutta"
+    )
     settle: Positive = Field(10.0, description="time to come to rest before the first frame [s]")
     runs: tuple[StandInRun, ...] = Field(min_length=1, description="one recording each")
     seed: int = Field(0, ge=0, description="of the sensors' noise")

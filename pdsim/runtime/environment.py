@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -77,6 +78,7 @@ def _import_jax(environment: Mapping[str, str]) -> None:
         ) from None
 
 
+@cache
 def _check_flags(flags: str) -> None:
     """Refuse flags at which XLA would end the process.
 

@@ -18,10 +18,16 @@ import pandas as pd
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset, write_folder_atomically
+from pdsim.runtime.memory import physical_memory
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.simulator import Simulator, build_simulator
 
 log = logging.getLogger(__name__)
+
+# Of a table: its numbers, its text, and what pandas holds between them.
+_COPIES = 8
+# Files of one folder, above which file systems and those who list it become slow.
+_MOST_ROBOTS = 100_000
 
 
 def export(posterior: str, *, count: int, seed: int, output: str) -> None:
@@ -43,6 +49,11 @@ def export(posterior: str, *, count: int, seed: int, output: str) -> None:
         raise PdsimError(f"{posterior}: no posterior; give a posterior.nc of an estimator's run")
     simulator_config = SimulatorConfig.model_validate(json.loads(attributes["config"])["simulator"])
     simulator = build_simulator(simulator_config)
+    if _has_file(simulator_config) and count > _MOST_ROBOTS:
+        raise PdsimError(
+            f"--count {count:,}: each draw is a robot's file, and a folder takes {_MOST_ROBOTS:,}; "
+            "lower --count, or export in parts, each with its --seed"
+        )
     groups = ("posterior",) if simulator_config.single is None else ("posterior", "single")
     table = _draws(posterior, groups, count, seed)
     robots = _robots(simulator_config, simulator, table) if _has_file(simulator_config) else []
@@ -74,6 +85,12 @@ def _draws(path: str, groups: Sequence[str], count: int, seed: int) -> pd.DataFr
     table = table[good]
     if table.empty:
         raise PdsimError(f"{path}: no draw has a finite roll-out, so there is none to export")
+    memory = physical_memory()
+    if memory is not None and count > (most := memory // (_COPIES * 8 * (1 + len(columns)))):
+        raise PdsimError(
+            f"--count {count:,}: this machine's memory holds {most:,} rows of {len(columns)} "
+            "parameters; lower --count"
+        )
     random = np.random.default_rng(seed)
     chosen = random.choice(len(table), count, replace=count > len(table))
     if count > len(table):

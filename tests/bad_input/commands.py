@@ -91,7 +91,7 @@ CASES = [
         ("preflight", "{demo}", "--trajectories", "t"), ("learning-curve", "{demo}", "--run", "svgd_single", "--trajectories", "t", "--posterior", "p"),
     ]),
     *(line("preflight", "{demo}", "--trajectories", "good/trajectories.nc", "--output", path, told=words) for path, words in [
-        ("/dev/null", ["/dev/null: is a device, not a regular file"]), ("data", ["data: is a folder, not a regular file"]), ("a" * 300, ["aaa", "File name too long"]), ("/proc/out", ["/proc/out: cannot be written"]),
+        ("/dev/null", ["/dev/null: is a device, not a regular file"]), ("data", ["data: is a folder, not a regular file"]), ("a" * 300, ["aaa", "File name too long"]),
     ]),
     *(Case(f"{verb}: draws where another group is wanted", (verb, "{demo}", *command), (f"{file}: has no group", "another kind of file (it holds ", "name the file"), {}) for verb, file, command in [
         ("simulate", "trajectories.nc", ("--trajectories", "good/trajectories.nc", "--posterior", "good/trajectories.nc", "--output", "o")),
