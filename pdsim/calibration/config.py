@@ -9,7 +9,9 @@ from pdsim.settings.section import Section
 class CalibrationConfig(Section):
     """Simulation-based calibration of every run with single or marginal shooting."""
 
-    data_sets: int = Field(200, ge=8, description="simulated data sets, the same for every run")
+    data_sets: int = Field(
+        200, ge=8, le=1_000_000, description="simulated data sets, the same for every run"
+    )
     draws: int = Field(
         99, ge=9, description="draws of each posterior that the true parameter is ranked among"
     )

@@ -18,6 +18,7 @@ from typing import TextIO
 
 import pdsim
 from pdsim.cli.watch import Watch
+from pdsim.experiment.checks.size import check_memory
 from pdsim.experiment.load import load_experiment
 from pdsim.experiment.model import ExperimentConfig
 from pdsim.experiment.workflow import (
@@ -144,6 +145,7 @@ def _checked(a: argparse.Namespace) -> tuple[ExperimentConfig, Path]:
     experiment.budget(a.budget)
     _check_files(experiment, a.experiment)
     check_paths(experiment, a.experiment)
+    check_memory(experiment, a.budget)
     settings = workflow_of(a.experiment, a.results)
     folder = _ROOT / settings.results
     if a.budget != "paper":

@@ -10,7 +10,7 @@ from pdsim.cli import of_an_experiment, of_control
 from pdsim.cli.arguments import parser
 from pdsim.runtime.environment import check_environment
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.memory import out_of_memory
+from pdsim.runtime.memory import out_of_memory, too_little
 
 
 def _check(a: argparse.Namespace) -> None:
@@ -124,10 +124,6 @@ _PLAIN: dict[str, Callable[[argparse.Namespace], int | None]] = {
 }
 # Verbs that keep a checkpoint beside their output.
 _RESUMED = ("infer", "train", "calibrate", "control")
-_OUT_OF_MEMORY = (
-    "too little memory: lower the budget's particle_count, or take precision: float32; where a GPU "
-    "is too small, JAX_PLATFORMS=cpu computes in the machine's own memory"
-)
 
 
 def _simulates(a: argparse.Namespace) -> bool:
@@ -189,8 +185,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (MemoryError, RuntimeError) as error:
         if not out_of_memory(error):
             raise
-        words = str(error).partition("\n")[0]
-        sys.stderr.write(f"pdsim {a.verb}: {_OUT_OF_MEMORY} ({words}){_resumption(a.verb)}\n")
+        words = str(error).partition("\n")[0] or "the system gives no more"
+        remedy = too_little(a.verb, on_device=not isinstance(error, MemoryError))
+        sys.stderr.write(f"pdsim {a.verb}: {remedy} ({words}){_resumption(a.verb)}\n")
         return 2
 
 

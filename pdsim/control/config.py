@@ -9,7 +9,7 @@ from pdsim import registry
 from pdsim.control.conformal import rank, sample_count
 from pdsim.runtime.errors import PdsimError
 from pdsim.settings.messages import close_name
-from pdsim.settings.section import Count, Name, Positive, Section
+from pdsim.settings.section import Name, Positive, Section
 from pdsim.systems.config import PosteriorOf
 
 
@@ -85,8 +85,12 @@ class ControllerConfig(Section):
         "particle filter or the Kalman filter learns; gp: the nominal model and a Gaussian process "
         "on what it lacks"
     )
-    samples: Count = Field(10, description="P, parameters drawn at each control step")
-    sequences: Count = Field(500, description="M, sequences of inputs about each plan")
+    samples: int = Field(
+        10, ge=1, le=100_000, description="P, parameters drawn at each control step"
+    )
+    sequences: int = Field(
+        500, ge=1, le=10_000_000, description="M, sequences of inputs about each plan"
+    )
     robust_trajectory: bool = Field(True, description="keep a robust plan to fall back on")
     risk: float = Field(0.1, gt=0, lt=1, description="δ of the conformal score")
     verify_fresh: bool = Field(
@@ -95,12 +99,16 @@ class ControllerConfig(Section):
     robust_min_from: Literal[0, 1] = Field(
         0, description="first step of the smallest distance that the robust plan maximises"
     )
-    horizon: Count | None = Field(None, description="K, control steps; null: the task's")
+    horizon: int | None = Field(
+        None, ge=1, le=100_000, description="K, control steps; null: the task's"
+    )
     temperature: Positive | None = Field(
         None, description="β that costs are divided by; null: the task's"
     )
-    particles: int = Field(64, ge=4, description="N of the particle filter")
-    iterations: Count = Field(20, description="of the particle filter at each control step")
+    particles: int = Field(64, ge=4, le=1_000_000, description="N of the particle filter")
+    iterations: int = Field(
+        20, ge=1, le=100_000, description="of the particle filter at each control step"
+    )
     step: Positive = Field(1.0, description="ε of the particle filter")
     density: Literal["silverman", "liu_west", "null_drift"] = Field(
         "null_drift", description="of the particles as the next prior; null_drift holds, see docs"
@@ -179,13 +187,20 @@ class ControllerConfig(Section):
 class ControlBudgetConfig(Section):
     """How much is simulated."""
 
-    simulations: Count = Field(description="vehicles, the same for every controller")
-    laps: Count = Field(description="consecutive runs of each, the belief kept")
-    steps: Count | None = Field(
-        None, description="control steps of each, to end within a lap; null: whole laps"
+    simulations: int = Field(
+        ge=1, le=1_000_000, description="vehicles, the same for every controller"
     )
-    chunk_size: Count = Field(50, description="control steps between checkpoints")
-    timed_steps: Count = Field(60, description="of one simulation alone, to time a control step")
+    laps: int = Field(ge=1, le=100_000, description="consecutive runs of each, the belief kept")
+    steps: int | None = Field(
+        None,
+        ge=1,
+        le=100_000_000,
+        description="control steps of each, to end within a lap; null: whole laps",
+    )
+    chunk_size: int = Field(50, ge=1, le=1_000_000, description="control steps between checkpoints")
+    timed_steps: int = Field(
+        60, ge=1, le=1_000_000, description="of one simulation alone, to time a control step"
+    )
     film: bool = Field(True, description="draw a film of one simulation")
 
 

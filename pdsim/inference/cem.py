@@ -24,7 +24,6 @@ from pdsim.inference.estimator import Done, Independent, Info, affordable, summa
 from pdsim.inference.importance import flattened, log_sum
 from pdsim.inference.target import SamplerSettings, Target
 from pdsim.likelihood.problem import Position, Problem
-from pdsim.settings.section import Count
 
 # Smallest variance of a component, in squared logits.
 _FLOOR = 1e-10
@@ -37,11 +36,13 @@ _STEPS, _GAIN = 5, 1e-3
 class Settings(SamplerSettings):
     """Cross-entropy method with a Gaussian mixture."""
 
-    component_count: Count = Field(3, description="Gaussians in the mixture")
+    component_count: int = Field(3, ge=1, le=1000, description="Gaussians in the mixture")
     elite_share: float = Field(
         0.1, gt=0, lt=1, description="smallest effective share of the samples that may be fitted"
     )
-    memory: Count = Field(5, description="iterations whose samples are fitted together")
+    memory: int = Field(
+        5, ge=1, le=10_000, description="iterations whose samples are fitted together"
+    )
 
 
 class Mixture(NamedTuple):

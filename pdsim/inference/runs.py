@@ -21,7 +21,9 @@ class WorkConfig(Section):
         ge=4, le=1_000_000, description="particles, or draws of Markov chains"
     )
     iteration_count: int = Field(ge=1, le=1_000_000_000, description="iterations of all particles")
-    chunk_size: Count = Field(100, description="iterations between progress and checkpoints")
+    chunk_size: int = Field(
+        100, ge=1, le=1_000_000, description="iterations between progress and checkpoints"
+    )
     seconds: Positive | None = Field(
         None, description="time after which a job ends with what it has; null: no limit [s]"
     )
@@ -62,8 +64,11 @@ class Run(RunChoice):
         None, description="iterations of each trial; null: those of tuning.budget"
     )
     chosen: str = Field("", description="how the settings were chosen")
-    effort: Count = Field(
-        1, description="times as many iterations as the budget says; for a reference, not a rival"
+    effort: int = Field(
+        1,
+        ge=1,
+        le=1_000_000,
+        description="times as many iterations as the budget says; for a reference, not a rival",
     )
 
     @model_validator(mode="after")

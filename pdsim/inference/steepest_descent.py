@@ -32,7 +32,7 @@ from pdsim.inference.point import (
 )
 from pdsim.inference.start import StartSettings, first_point
 from pdsim.likelihood.problem import Position, Problem
-from pdsim.settings.section import Count, Positive
+from pdsim.settings.section import Positive
 
 
 class Settings(StartSettings):
@@ -41,8 +41,8 @@ class Settings(StartSettings):
     alpha: float = Field(0.4, gt=0, lt=1, description="α, share of the descent that is asked for")
     beta: float = Field(0.4, gt=0, lt=1, description="β, of a step length after it was refused")
     first_step: Positive = Field(1.0, description="s of the first step tried in an iteration")
-    trial_count: Count = Field(20, description="steps tried in an iteration, at most")
-    iterations: Count = Field(75, description="at most")
+    trial_count: int = Field(20, ge=1, le=1000, description="steps tried in an iteration, at most")
+    iterations: int = Field(75, ge=1, le=1_000_000, description="at most")
     tolerance: float = Field(1.2e-3, ge=0, description="length of the slope that ends the descent")
     cost_of_nat: Positive = Field(1.0, description="of the negative log posterior, in units of J")
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from pdsim.settings.section import Count, Name, Positive, Section
+from pdsim.settings.section import Name, Positive, Section
 
 
 class MarginalConfig(Section):
@@ -48,7 +48,9 @@ class MarginalConfig(Section):
         description="deviation of the first state's prior over the error of its estimate, which "
         "saw the first frames already; 0: the start is known",
     )
-    iterations: Count = Field(1, description="Gauss–Newton steps over the window states")
+    iterations: int = Field(
+        1, ge=1, le=1000, description="Gauss–Newton steps over the window states"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> "MarginalConfig":
@@ -83,6 +85,7 @@ class PredictionConfig(Section):
     samples: int = Field(
         400,
         ge=1,
+        le=1_000_000,
         description="predictions of each recording, at least: draws are taken as often as that "
         "needs, each time with other noise",
     )

@@ -30,7 +30,7 @@ from pdsim.recordings.recording import Recording
 from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
 from pdsim.recordings.simulated import read_log
 from pdsim.runtime.errors import PdsimError
-from pdsim.settings.section import Count, Section
+from pdsim.settings.section import Section
 from pdsim.systems.baxter_arm import LINKS
 from pdsim.systems.system import System
 
@@ -52,10 +52,12 @@ class Config(NumberedRuns):
     """A simulated arm with the flexible loop: `source: arm_path`."""
 
     source: Literal["arm_path"] = Field(description="the data source")
-    frame_count: int = Field(ge=LEAST_FRAMES, description="length of every run [frames]")
+    frame_count: int = Field(
+        ge=LEAST_FRAMES, le=10_000_000, description="length of every run [frames]"
+    )
     runs: tuple[ArmPath, ...] = Field((ArmPath(),), min_length=1, description="one recording each")
-    links: int = Field(12, ge=4, description="of the loop that is recorded")
-    substeps: Count = Field(1, description="steps of a frame, of what is recorded")
+    links: int = Field(12, ge=4, le=1000, description="of the loop that is recorded")
+    substeps: int = Field(1, ge=1, le=100_000, description="steps of a frame, of what is recorded")
     parameters: dict[str, float] = Field(
         {}, description="the truth: system parameters in the system's units; others at defaults"
     )

@@ -21,7 +21,7 @@ from pdsim.recordings.segments import NumberedRuns
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_text
 from pdsim.settings.messages import close_name
-from pdsim.settings.section import Count, Name, Positive, Section
+from pdsim.settings.section import Name, Positive, Section
 from pdsim.systems.system import System
 
 # What the camera knew of its runs, beside them in their folder.
@@ -46,7 +46,9 @@ class PopulationConfig(Section):
     )
     mean: tuple[float, ...] = Field(description="in the order of `parameters`")
     covariance: tuple[tuple[float, ...], ...] = Field(description="in the order of `parameters`")
-    run_count: Count = Field(description="runs; each starts as the first of `camera.runs`")
+    run_count: int = Field(
+        ge=1, le=100_000, description="runs; each starts as the first of `camera.runs`"
+    )
     seed: int = Field(0, ge=0, description="of the draws")
 
     @model_validator(mode="after")

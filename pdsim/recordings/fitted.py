@@ -51,6 +51,7 @@ class FittedStates(Section):
     rest: int = Field(
         0,
         ge=0,
+        le=10_000_000,
         description="frames at the beginning of a run in which nothing moves: its start state is "
         "fitted to all of them, and its velocities are 0",
     )

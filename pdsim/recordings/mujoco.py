@@ -33,7 +33,7 @@ from pdsim.rigid_body.fingerprint import locate_model
 from pdsim.rigid_body.spec import open_spec
 from pdsim.runtime.errors import PdsimError
 from pdsim.settings.messages import close_name
-from pdsim.settings.section import Count, Name, Positive, Section
+from pdsim.settings.section import Name, Positive, Section
 from pdsim.systems.system import System
 
 __all__ = ["Config", "channels", "check", "files", "located", "made", "make", "read", "truths"]
@@ -93,8 +93,12 @@ class Config(NumberedRuns):
     joints: dict[Name, float] = Field(
         {}, description="whose positions are seen, with σ of the white noise [rad or m]"
     )
-    frame_count: int = Field(ge=LEAST_FRAMES, description="length of every run [frames]")
-    steps: Count = Field(16, description="of MuJoCo in a frame, by its fourth-order Runge–Kutta")
+    frame_count: int = Field(
+        ge=LEAST_FRAMES, le=10_000_000, description="length of every run [frames]"
+    )
+    steps: int = Field(
+        16, ge=1, le=100_000, description="of MuJoCo in a frame, by its fourth-order Runge–Kutta"
+    )
     settle: Positive = Field(10.0, description="time to come to rest before the first frame [s]")
     runs: tuple[StandInRun, ...] = Field(min_length=1, description="one recording each")
     seed: int = Field(0, ge=0, description="of the sensors' noise")

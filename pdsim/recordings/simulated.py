@@ -24,7 +24,7 @@ from pdsim.recordings.segments import LEAST_FRAMES, NumberedRuns
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import sha256
 from pdsim.settings.messages import close_name
-from pdsim.settings.section import Count, Positive, Section
+from pdsim.settings.section import Positive, Section
 from pdsim.systems.system import POSITIONS, System
 
 __all__ = ["Config", "channels", "check", "files", "made", "make", "read", "truths"]
@@ -43,7 +43,9 @@ class Config(NumberedRuns):
     """A system by its own equations: `source: simulated`."""
 
     source: Literal["simulated"] = Field(description="the data source")
-    frame_count: int = Field(ge=LEAST_FRAMES, description="length of every run [frames]")
+    frame_count: int = Field(
+        ge=LEAST_FRAMES, le=10_000_000, description="length of every run [frames]"
+    )
     parameters: dict[str, float] = Field(
         {}, description="the truth: system parameters in the system's units; others at defaults"
     )
@@ -51,7 +53,7 @@ class Config(NumberedRuns):
         description="σ of the white noise of each position's sensor, in the channel's unit"
     )
     runs: tuple[SimulatedRun, ...] = Field(min_length=1, description="one recording each")
-    substeps: Count = Field(10, description="steps of a frame")
+    substeps: int = Field(10, ge=1, le=100_000, description="steps of a frame")
     seed: int = Field(0, ge=0, description="of the sensors' noise")
 
     @model_validator(mode="after")

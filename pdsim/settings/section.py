@@ -21,7 +21,9 @@ def _checked_name(value: str) -> str:
 
 Name = Annotated[str, AfterValidator(_checked_name)]
 Positive = Annotated[float, Field(gt=0)]
-Count = Annotated[int, Field(ge=1)]
+# Beyond a thousand million nothing is counted that ends in a lifetime; where less is the most that
+# a machine holds or finishes, the field says so.
+Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 # No machine is recorded faster than a million frames a second.
 Rate = Annotated[float, Field(gt=0, le=1e6)]
 

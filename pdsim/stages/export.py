@@ -18,10 +18,16 @@ from pdsim.posterior import PosteriorFile, read_posterior
 from pdsim.runtime import device
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import check_regular, read_dataset, write_folder_atomically
+from pdsim.runtime.memory import physical_memory
 from pdsim.systems.config import SimulatorConfig
 from pdsim.systems.simulator import Simulator, build_simulator
 
 log = logging.getLogger(__name__)
+
+# Of a table: its numbers, its text, and what pandas holds between them.
+_COPIES = 8
+# Files of one folder, above which file systems and those who list it become slow.
+_MOST_ROBOTS = 100_000
 
 
 def export(posterior: str, *, count: int, seed: int, output: str, force: bool = False) -> None:
@@ -42,6 +48,11 @@ def export(posterior: str, *, count: int, seed: int, output: str, force: bool = 
     found = read_posterior(posterior, force=force)
     simulator_config = SimulatorConfig.model_validate(found.settings["simulator"])
     simulator = build_simulator(simulator_config)
+    if _has_file(simulator_config) and count > _MOST_ROBOTS:
+        raise PdsimError(
+            f"--count {count:,}: each draw is a robot's file, and a folder takes {_MOST_ROBOTS:,}; "
+            "lower --count, or export in parts, each with its --seed"
+        )
     single = None if simulator_config.single is None else read_dataset(posterior, "single")
     table = _draws(found, single, count, seed)
     robots = _robots(simulator_config, simulator, table) if _has_file(simulator_config) else []
@@ -73,6 +84,12 @@ def _draws(
     table = table[np.isfinite(table.to_numpy()).all(axis=1) & ~posterior.diverging]
     if table.empty:
         raise PdsimError(f"{path}: no draw has a finite roll-out, so there is none to export")
+    memory = physical_memory()
+    if memory is not None and count > (most := memory // (_COPIES * 8 * (1 + len(columns)))):
+        raise PdsimError(
+            f"--count {count:,}: this machine's memory holds {most:,} rows of {len(columns)} "
+            "parameters; lower --count"
+        )
     random = np.random.default_rng(seed)
     chosen = random.choice(len(table), count, replace=count > len(table))
     if count > len(table):

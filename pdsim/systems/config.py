@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from pdsim import registry
 from pdsim.settings.messages import close_name
-from pdsim.settings.section import Count, Name, Positive, Section
+from pdsim.settings.section import Name, Positive, Section
 from pdsim.systems.integrators import INTEGRATORS
 
 
@@ -160,7 +160,7 @@ class SimulatorConfig(SystemChoice):
         description=f"of systems in continuous time: {', '.join(INTEGRATORS)}; default: rk4",
         json_schema_extra={"enum": [*INTEGRATORS, None]},
     )
-    substeps: Count = Field(1, description="integrator steps per recorded frame")
+    substeps: int = Field(1, ge=1, le=100_000, description="integrator steps per recorded frame")
     parameters: dict[Name, ParameterConfig] = Field(
         min_length=1, description="what is estimated, by name, in the order of files and figures"
     )

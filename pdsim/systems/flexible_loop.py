@@ -43,7 +43,7 @@ Gain = tuple[float, float, float, float, float, float, float]
 class Options(Section):
     """Section `simulator.options` of `flexible_loop`."""
 
-    links: int = Field(12, ge=4, description="stiff links of the loop, an even number")
+    links: int = Field(12, ge=4, le=1000, description="stiff links of the loop, an even number")
     position_gain: Gain = Field(
         (400.0, 400.0, 300.0, 300.0, 100.0, 100.0, 60.0),
         description="K_p of the controller, joint by joint [N m/rad]; the stronger, the less the "

@@ -91,6 +91,6 @@ CASES = [
         ("preflight", "{demo}", "--trajectories", "t"), ("learning-curve", "{demo}", "--run", "svgd_single", "--trajectories", "t", "--posterior", "p"),
     ]),
     *(line("preflight", "{demo}", "--trajectories", "good/trajectories.nc", "--output", path, told=words) for path, words in [
-        ("/dev/null", ["/dev/null: is a device, not a regular file"]), ("data", ["data: is a folder, not a regular file"]), ("a" * 300, ["aaa", "File name too long"]), ("/proc/out", ["/proc/out: cannot be written"]),
+        ("/dev/null", ["/dev/null: is a device, not a regular file"]), ("data", ["data: is a folder, not a regular file"]), ("a" * 300, ["aaa", "File name too long"]),
     ]),
 ]

@@ -230,4 +230,16 @@ CASES = [
             ("a: {rate_hz: 1:40:30.5}", "a.rate_hz", ("base 60",)),
         )
     ),
+    # Counts that no machine holds or finishes, of which several ran without end.
+    *(checked(f"{'.'.join(map(str, key))} of {value:.0e}", base, key, value, ".".join(map(str, key)), "less than or equal to") for value in (10**9 + 1, 10**30) for base, key in [
+        ("demo", ("simulator", "substeps")), ("demo", (*RUN, "effort")), ("demo", (*QUICK, "particle_count")), ("demo", (*QUICK, "chunk_size")), ("demo", (*QUICK, "seed_count")),
+        ("demo", ("prediction", "samples")), ("demo", ("recording", "camera", "frame_count")), ("synthetic", ("recording", "camera", "population", "run_count")),
+        ("calibration_oscillator", ("recording", "frame_count")), ("calibration_oscillator", ("recording", "substeps")), ("calibration_oscillator", ("calibration", "data_sets")), ("calibration_oscillator", ("calibration", "budget", "chunk_size")), ("calibration_oscillator", ("likelihood", "marginal", "iterations")),
+        ("loop_bias", ("recording", "links")), ("panda_box_empty", ("recording", "steps")),
+        ("ibm_calibrated", ("bayessim", "density", "feature_count")), ("ibm_calibrated", ("bayessim", "density", "epochs")), ("ibm_calibrated", ("bayessim", "density", "max_tries")),
+        *(("cart_pole_identified", ("controllers", 0, name)) for name in ("samples", "sequences", "horizon", "particles", "iterations")), *(("cart_pole_identified", ("budgets", "smoke", name)) for name in ("simulations", "laps", "steps", "chunk_size", "timed_steps")),
+    ]),
+    *(Case(f"ibm_calibrated: bayessim.training_set.{key} of {value:.0e}", ("check", "mine.yaml"), (f"mine.yaml: bayessim.training_set.{key}", "less than or equal to"), {"mine.yaml": Edited("ibm_calibrated", {("bayessim", "training_set"): {key: value}})}) for value in (10**9, 10**30) for key in ("count", "held_out_count", "chunk_size")),
+    *(checked(f"{value:.0e} links", "loop_bias", ("simulator", "options", "links"), value, "simulator.options: links: ", "less than or equal to 1000") for value in (10**9, 10**30)),
+    Case("calibration_oscillator: more steps than any job does", ("check", "mine.yaml"), ("mine.yaml: recording.substeps: 100,000 steps in each of 100,000 frames", "lower recording.substeps"), {"mine.yaml": Edited("calibration_oscillator", {("recording", "substeps"): 100_000, ("recording", "frame_count"): 100_000})}),
 ]

@@ -39,7 +39,7 @@ def test_a_device_without_the_memory_is_told_with_what_to_do(capsys, monkeypatch
     assert main(["infer", "x.yaml", *words]) == 2
     text = capsys.readouterr().err
     for word in (
-        "pdsim infer: too little memory",
+        "pdsim infer: too little memory for the draws",
         "particle_count",
         "float32",
         "JAX_PLATFORMS=cpu",

@@ -1,6 +1,6 @@
 """What a run would find out after minutes, and the config knows: said before anything starts."""
 
-from pdsim.experiment.checks.size import check_work
+from pdsim.experiment.checks.size import check_steps, check_work
 from pdsim.experiment.model import ExperimentConfig
 from pdsim.runtime.errors import PdsimError
 from pdsim.settings.messages import close_name
@@ -17,6 +17,7 @@ def check_early(experiment: ExperimentConfig, system: System) -> None:
     _check_runs(experiment, system)
     _check_statistics(experiment)
     check_work(experiment)
+    check_steps(experiment)
 
 
 def _check_seeds(experiment: ExperimentConfig) -> None:

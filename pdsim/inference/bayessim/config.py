@@ -1,6 +1,6 @@
 """Section ``bayessim`` of an experiment."""
 
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
 
@@ -14,17 +14,18 @@ Density = Literal["mdn", "mdrff_rbf", "mdrff_matern52"]
 class TrainingSetConfig(Section):
     """Simulated pairs of parameters and trajectories."""
 
-    count: Count = Field(10_000, description="trajectories to learn from")
-    held_out_count: Count = Field(
+    count: int = Field(10_000, ge=1, le=100_000_000, description="trajectories to learn from")
+    held_out_count: int = Field(
         500,
         ge=2,
+        le=100_000_000,
         description="more trajectories: one half for the held-out loss, one for the calibration",
     )
     noise: bool = Field(
         True, description="give each trajectory the sensor noise that the recordings have"
     )
     seed: int = Field(0, ge=0, lt=2**31, description="of parameters and noise")
-    chunk_size: Count = Field(1000, description="trajectories simulated at once")
+    chunk_size: int = Field(1000, ge=1, le=1_000_000, description="trajectories simulated at once")
 
 
 class StatisticsConfig(Section):
@@ -41,17 +42,22 @@ class DensityConfig(Section):
     """The densities, and how they are fitted."""
 
     component_count: Count = Field(5, description="Gaussians in the mixture")
-    hidden: tuple[Count, ...] = Field((24, 24), description="mdn: units of the hidden layers")
-    feature_count: Count = Field(200, description="mdrff: random Fourier features")
-    epochs: Count = Field(3000, description="passes over the training set")
+    hidden: tuple[Annotated[int, Field(ge=1, le=100_000)], ...] = Field(
+        (24, 24), description="mdn: units of the hidden layers"
+    )
+    feature_count: int = Field(200, ge=1, le=100_000, description="mdrff: random Fourier features")
+    epochs: int = Field(3000, ge=1, le=10_000_000, description="passes over the training set")
     patience: Count | None = Field(
         None,
         description="epochs without a better held-out loss that end it early; left out: none do",
     )
     batch_size: Count = Field(500, description="pairs in a gradient")
     learning_rate: Positive = Field(1e-3, description="Adam's step")
-    max_tries: Count = Field(
-        100, description="times as many draws as asked for that may be made to stay in the limits"
+    max_tries: int = Field(
+        100,
+        ge=1,
+        le=100_000,
+        description="times as many draws as asked for that may be made to stay in the limits",
     )
 
 
