@@ -1,5 +1,6 @@
 """What the sections of all config files have in common."""
 
+import math
 import re
 import typing
 from collections.abc import Mapping
@@ -28,6 +29,11 @@ Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Rate = Annotated[float, Field(gt=0, le=1e6)]
 
 
+# Numbers of more or less than this, in any unit, are no measure of a machine: their squares leave
+# double precision behind, and what is computed from them is not finite.
+_LARGEST, _SMALLEST = 1e30, 1e-30
+
+
 class Section(BaseModel):
     """A part of a config file: immutable, and closed to misspelt keys."""
 
@@ -42,6 +48,21 @@ class Section(BaseModel):
             numbers = kinds & {int, float} and not kinds & {bool, Any}
             if numbers and _holds_truth_value(values.get(name)):
                 raise ValueError(f"{name}: a number is needed, not true or false")
+        return values
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_sizes(cls, values: Any) -> Any:
+        """Refuse numbers with which nothing can be computed."""
+        for name, value in values.items() if isinstance(values, dict) else ():
+            for key, number in _numbers(str(name), value):
+                size = abs(number)
+                if size > _LARGEST or 0 < size < _SMALLEST:
+                    limit = f"above {_LARGEST:g}" if size > 1 else f"below {_SMALLEST:g}"
+                    raise ValueError(
+                        f"{key}: a number {limit} is no measure of a machine; correct it, or its "
+                        "unit"
+                    )
         return values
 
 
@@ -60,6 +81,16 @@ def _holds_truth_value(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_holds_truth_value, value))
     return isinstance(value, bool)
+
+
+def _numbers(key: str, value: Any) -> typing.Iterator[tuple[str, int | float]]:
+    """Finite numbers in a value, its lists and its maps, with their keys."""
+    if isinstance(value, dict | list | tuple):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, part in parts:
+            yield from _numbers(f"{key}.{name}", part)
+    elif isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        yield key, value
 
 
 def with_defaults(values: Any, key: str, choice: str, defaults: Mapping[str, Any]) -> Any:

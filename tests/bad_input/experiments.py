@@ -194,6 +194,11 @@ CASES = [
     # Combinations to be told first.
     checked("a combination of nothing known", "demo", ("combinations",), {"ratio": "link_1/link_9"}, "combinations.ratio: ", "link_9"),
     checked("a combination that is no arithmetic", "demo", ("combinations",), {"ratio": "link_1 +"}, "combinations.ratio: "),
+    *(checked(f"{value:g} as {'.'.join(map(str, key))}", base, key, value, ".".join(map(str, key)), "is no measure of a machine") for value in (1e308, -1e300, 1e-308) for base, key in [
+        ("demo", ("simulator", "fixed", "mass_1")), ("demo", (*LINK, "upper")), ("demo", ("recording", "camera", "parameters", "com_y_1")), ("demo", ("recording", "camera", "jitter")),
+        ("demo", ("likelihood", "noise_relative")), ("demo", (*SVGD, "step_size")), ("calibration_oscillator", ("recording", "noise", "x")), ("calibration_oscillator", ("recording", "parameters", "stiffness")),
+    ]),
+    checked("a joint prior of 1e308", "calibration_oscillator", ("simulator", "joint_prior"), {"parameters": ["stiffness", "damping"], "mean": [1e308, 0.6], "covariance": [[1.0, 0.0], [0.0, 0.1]]}, "simulator.joint_prior", "is no measure of a machine"),
     checked("a combination of overflow", "demo", ("combinations",), {"ratio": "link_1/9**9**9**9"}, "combinations.ratio: 9 ** 9 ** 9 has no finite value"),
     checked("a combination that loses a unit", "demo", ("combinations",), {"ratio": "link_1 # + kg"}, "combinations.ratio: ", "# has no meaning"),
     checked("a combination with a parameter's name", "demo", ("combinations",), {"link_2": "link_1*2"}, "combinations.link_2: link_2 is the name of a parameter"),

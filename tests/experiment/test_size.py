@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pdsim.config import size
+from pdsim.experiment.checks import size
 from pdsim.experiment.load import load_experiment
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.memory import too_little
