@@ -5,26 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from pdsim.control.belief import Particles
-from pdsim.control.tasks.task import Task
+from pdsim.control.tasks.task import WHERE, Task, check_names
 from pdsim.posterior import read_run
 from pdsim.runtime.errors import PdsimError
 from pdsim.systems.config import PosteriorOf
-
-WHERE = "prior_from"
-
-
-def check_names(names, task: Task) -> None:
-    """Refuse a posterior in which a learnt parameter is missing.
-
-    Args:
-        names: of the posterior's parameters.
-    """
-    missing = [name for name in task.names if name not in names]
-    if missing:
-        raise PdsimError(
-            f"{WHERE}: {task.name} learns {', '.join(task.names)}, and the posterior has no "
-            f"{missing[0]}, but {', '.join(names)}; estimate it there under this name"
-        )
 
 
 def first_particles(

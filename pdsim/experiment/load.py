@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from pdsim import registry
 from pdsim.control.config import ControlConfig
-from pdsim.control.prior import WHERE, check_names
+from pdsim.control.tasks.task import WHERE, check_names
 from pdsim.experiment.checks.consistency import check_consistency
 from pdsim.experiment.earlier import check_circle, named_experiment
 from pdsim.experiment.model import AnyExperiment, ExperimentConfig, kind_of

@@ -179,8 +179,8 @@ CASES = [new(number, *bad) for number, bad in enumerate(BAD)] + [
         )
     ),
     *(
-        Case(f"{verb}: a table called {name}", command, (f"{name}: Snakemake reads '{part}' in this name as a pattern; rename the file",), {name: table(**GOOD), "mine.yaml": of_table(files={"run": name})})
-        for name, part in (("a{b}.csv", "{b}"), ("<b>x.csv", "<b>"))
+        Case(f"{verb}: a table called {name}", command, (name, f"holds {part}", "rename it"), {name: table(**GOOD), "mine.yaml": of_table(files={"run": name})})
+        for name, part in (("a{b}.csv", "braces {…}"), ("<b>x.csv", "a name in <…>"))
         for verb, command in (
             ("new", ("new", name.replace("{b}", "{{b}}"), "--system", "double_pendulum", "--output", "other.yaml")),
             ("check", ("check", "mine.yaml")),

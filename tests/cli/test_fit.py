@@ -51,7 +51,6 @@ rule first:
     [
         (["none.yaml"], ["none.yaml", "no such file; draft one"]),
         (["{root}/config/experiments/demo.yaml", "--budget", "huge"], ["huge", "quick, paper"]),
-        (["{root}/config/experiments/demo.yaml", "--cores", "0"], ["--cores 0", "one or more"]),
         (["{root}/config/experiments/quadrotor_circle.yaml"], ["kind", "identification"]),
         (["{folder}/demo.yaml"], ["'demo'", "rename your file"]),
         (["{folder}/a b.yaml"], ["'a b'", "letters, digits"]),

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pdsim.runtime.errors import PdsimError
 from pdsim.systems.system import ContinuousSystem, State
 
 # Of the simulated plant [s].
@@ -238,3 +239,21 @@ class Task:
         lower, upper = (np.asarray(bound) for bound in self.bounds)
         share = jax.random.uniform(key, (len(lower),))
         return jnp.log((lower + share * (upper - lower)) / self.nominal).astype(share.dtype)
+
+
+# Key of a controller that starts from a posterior.
+WHERE = "prior_from"
+
+
+def check_names(names, task: Task) -> None:
+    """Refuse a posterior in which a learnt parameter is missing.
+
+    Args:
+        names: of the posterior's parameters.
+    """
+    missing = [name for name in task.names if name not in names]
+    if missing:
+        raise PdsimError(
+            f"{WHERE}: {task.name} learns {', '.join(task.names)}, and the posterior has no "
+            f"{missing[0]}, but {', '.join(names)}; estimate it there under this name"
+        )
