@@ -13,6 +13,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TextIO
 
@@ -30,7 +31,7 @@ from pdsim.experiment.workflow import (
 )
 from pdsim.report.summary import summary
 from pdsim.runtime.errors import PdsimError
-from pdsim.runtime.files import check_regular, expanded
+from pdsim.runtime.files import check_regular, expanded, fullest, is_full
 
 _ROOT = Path(pdsim.__file__).parents[1]
 _TABLES = "run_1.csv run_2.csv --system double_pendulum --output mine.yaml"
@@ -56,7 +57,8 @@ def fit(a: argparse.Namespace) -> int:
     command = _command(a, results)
     if a.dry_run or a.unlock:
         return 2 if _run(command) else 0
-    ended = _fit(command, results, quiet=a.quiet)
+    watch = Watch(_ROOT, (lambda line: None) if a.quiet else _tell)
+    ended = _fit(command, results, watch)
     log = results / _LOG
     if ended < 0 or ended > 128:
         sys.stderr.write(
@@ -65,9 +67,10 @@ def fit(a: argparse.Namespace) -> int:
         )
         return ended if ended > 0 else 128 - ended
     if ended:
+        why = _full(results, watch) or f"a job failed, see above, or all of it in {log}"
         sys.stderr.write(
-            f"pdsim fit: a job failed, see above, or all of it in {log}. Once that is mended, "
-            f"what is finished is not done again: {_again(a)}\n"
+            f"pdsim fit: {why}. Once that is mended, what is finished is not done again: "
+            f"{_again(a)}\n"
         )
         return 2
     told = "\n".join(summary(experiment, results, a.budget))
@@ -75,14 +78,25 @@ def fit(a: argparse.Namespace) -> int:
     return 0
 
 
-def _fit(command: list[str], results: Path, *, quiet: bool) -> int:
+def _full(results: Path, watch: Watch) -> str:
+    """Which disk is full, and what to do; empty where none is."""
+    folder, free = fullest((results, _ROOT / ".snakemake", Path(tempfile.gettempdir())))
+    if not (watch.full or is_full(free)):
+        return ""
+    other = ", or name a folder on another disk: --results FOLDER" if folder == results else ""
+    return (
+        f"the disk of {folder} is full ({free / 1e6:.3g} MB are left), so a job could not write; "
+        f"free some space there{other}"
+    )
+
+
+def _fit(command: list[str], results: Path, watch: Watch) -> int:
     """Run Snakemake and tell what it does; a lock that a killed fit left behind is removed.
 
     Raises:
         PdsimError: another run is at work on the same results, or they cannot be written.
     """
     log = results / _LOG
-    watch = Watch(_ROOT, (lambda line: None) if quiet else _tell)
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         with (results / _AT_WORK).open("a+") as at_work:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from pdsim.runtime.files import says_full
+
 # Between two looks at the output, and at the jobs' logs [s].
 _LOOK, _TELL = 0.2, 10.0
 _BEGAN = re.compile(r"(?:localrule |Job )(\d+): (.*?)(?:; log: (.*))?$")
@@ -47,6 +49,7 @@ class Watch:
 
     Attributes:
         locked: whether Snakemake found a lock of another run.
+        full: whether a job or Snakemake said that a disk is full.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Watch:
         self._running: dict[str, _Job] = {}
         self._told: dict[str, str] = {}
         self.locked = False
+        self.full = False
 
     def follow(self, output: Path, running: Callable[[], bool]) -> None:
         """Tell what Snakemake writes to a file, and how far jobs are, until it has ended."""
@@ -79,6 +83,7 @@ class Watch:
 
     def read(self, line: str) -> None:
         """Take a line of Snakemake's output."""
+        self.full = self.full or says_full(line)
         if began := _BEGAN.match(line):
             number, message, log = began.groups()
             place = self._folder / log if log else None

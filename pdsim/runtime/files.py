@@ -8,7 +8,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import netCDF4
@@ -170,7 +170,7 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
         nowhere = number == errno.ENOENT and name == str(temporary)
         if isinstance(error, OSError) and (number in _IN_THE_WAY or nowhere):
             raise _blocked(path, error) from error
-        if number in _FULL or shutil.disk_usage(path.parent).free < _RESERVE:
+        if number in _FULL or is_full(shutil.disk_usage(path.parent).free):
             raise PdsimError(
                 f"{path}: no space left to write it ({error}); free some and run again: what was "
                 "finished before is kept"
@@ -179,6 +179,33 @@ def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
     finally:
         with contextlib.suppress(NotADirectoryError):
             temporary.unlink(missing_ok=True)
+
+
+# What the system and pdsim say where nothing more can be written.
+_FULL_WORDS = ("no space left", "disk quota exceeded")
+
+
+def says_full(text: str) -> bool:
+    """Whether a message says that a disk is full, or a quota used up."""
+    return any(words in text.lower() for words in _FULL_WORDS)
+
+
+def fullest(folders: Iterable[Path]) -> tuple[Path, int]:
+    """The folder whose disk has the least free space, and how much that is [bytes].
+
+    Folders that are not there yet are looked for further up.
+    """
+    found = []
+    for folder in folders:
+        place = next(place for place in (folder, *folder.parents) if place.exists())
+        found.append((shutil.disk_usage(place).free, folder))
+    free, folder = min(found)
+    return folder, free
+
+
+def is_full(free: int) -> bool:
+    """Whether a disk with so much free space [bytes] is full."""
+    return free < _RESERVE
 
 
 def _flush(path: Path) -> None:

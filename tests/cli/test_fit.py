@@ -110,6 +110,24 @@ def test_how_to_go_on_is_said(root, tmp_path, capsys, monkeypatch):
     assert f"To go on: pdsim fit {demo} --budget=quick --results={out}" in error
 
 
+@pytest.mark.parametrize("place", ["out/quick/demo", ".snakemake"])
+def test_of_a_full_disk_the_last_line_says_which(root, tmp_path, capsys, monkeypatch, place):
+    """A job, or Snakemake, that cannot write its own log leaves nothing above."""
+    folder = (root if place == ".snakemake" else tmp_path) / place
+    monkeypatch.setattr("pdsim.cli.fit._run", lambda *_: 1)
+    demo = str(root / "config/experiments/demo.yaml")
+    command = ["fit", demo, "--budget", "quick", "--results", str(tmp_path / "out")]
+    monkeypatch.setattr("pdsim.cli.fit.fullest", lambda folders: (folder, 4096))
+    assert main(command) == 2
+    error = capsys.readouterr().err
+    assert f"pdsim fit: the disk of {folder} is full (0.0041 MB are left)" in error
+    assert ("--results FOLDER" in error) == (place != ".snakemake")
+    assert "what is finished is not done again" in error
+    monkeypatch.setattr("pdsim.cli.fit.fullest", lambda folders: (folder, 10**10))
+    assert main(command) == 2
+    assert "a job failed, see above" in capsys.readouterr().err
+
+
 def test_recordings_that_are_not_there_are_named_before_anything_runs(root, tmp_path, capsys):
     text = (root / "config/experiments/trusted_pendubot.yaml").read_text()
     (tmp_path / "mine.yaml").write_text(text.replace("dfki_pendubot/", "far/"))

@@ -122,3 +122,11 @@ def test_a_lock_is_noted_and_not_told(watching, told):
         watching.read(line)
     assert watching.locked
     assert told == []
+
+
+def test_a_full_disk_is_noted(watching, told):
+    watching.read("INFO: all is well")
+    assert not watching.full
+    watching.read("pdsim infer: p.nc: no space left to write it (NetCDF: HDF error)")
+    assert watching.full
+    assert len(told) == 2

@@ -7,6 +7,8 @@ import xarray as xr
 from pdsim.cli.main import main
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import (
+    fullest,
+    is_full,
     read_dataset,
     write_atomically,
     write_dataset,
@@ -156,3 +158,15 @@ def test_a_recording_that_fails_leaves_the_earlier_one(tmp_path):
         write_folder_atomically(folder, fail, lambda _: True)
     assert contents(tmp_path) == {(folder / "a").relative_to(tmp_path): b"old"}
     assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_the_fullest_disk_is_found_also_for_folders_that_are_not_there(
+    small_disk, tmp_path_factory
+):
+    large, small = tmp_path_factory.mktemp("large"), small_disk / "not/there"
+    folder, free = fullest([large, small])
+    assert folder == small
+    assert free <= 2 * 2**20
+    assert not is_full(free)
+    (small_disk / "all").write_bytes(bytes(3 * 2**19))
+    assert is_full(fullest([large, small])[1])
