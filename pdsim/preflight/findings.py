@@ -130,4 +130,6 @@ def read_preflight(path: str) -> Preflight:
         costs = {run: Cost(*numbers) for run, numbers in values["costs"].items()}
         return Preflight(found, values["reason"], costs)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise PdsimError(f"{path}: not written by pdsim preflight; delete it and rerun") from None
+        raise PdsimError(
+            f"{path}: not written by pdsim preflight; name a file that its --output wrote"
+        ) from None

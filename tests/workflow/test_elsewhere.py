@@ -71,6 +71,11 @@ def test_a_table_outside_the_project_goes_from_file_to_report(project, tmp_path)
         assert np.isfinite(table[run, "energy_score"])
     shown = project.snakemake(*arguments, "--dry-run")
     assert "Nothing to be done" in shown.stdout
+    # However its path is spelt, it is the same experiment.
+    link = tmp_path.with_name(f"{tmp_path.name}-link")
+    link.symlink_to(tmp_path)
+    for spelling in (f"{tmp_path}/data/../mine.yaml", f"{link}/mine.yaml"):
+        assert project.planned("--config", f"experiment={spelling}", target="mine") == {}
     # An edit of the table is seen.
     write_table(tmp_path / "data/other.csv", 2)
     assert project.planned(*arguments, target="mine")["preprocess"] == 1
