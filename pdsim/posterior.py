@@ -297,16 +297,11 @@ _WANTED = "give a posterior.nc that pdsim infer or pdsim condition wrote"
 _ROUNDING = 1e-5
 
 
-def read_posterior(path: str | Path, *, force: bool | None = None) -> PosteriorFile:
+def open_posterior(path: str | Path) -> PosteriorFile:
     """Read a posterior's parameters and their statistics, or refuse the file.
 
-    Args:
-        force: tell of draws that cannot be right, and go on with them; None: the caller has no
-            such option.
-
     Raises:
-        PdsimError: the file is something else, or incomplete; no draw is finite; a draw is not
-            finite or beyond its bounds, and its own statistics do not say so.
+        PdsimError: the file is something else or incomplete, or no draw is finite.
     """
     root = read_dataset(path)
     missing = [name for name in _ATTRIBUTES if name not in root.attrs]
@@ -314,15 +309,28 @@ def read_posterior(path: str | Path, *, force: bool | None = None) -> PosteriorF
         other = next((text for name, text in _OTHER_FILES.items() if name in root), "")
         what = f"{other}, not a posterior" if other else f"no posterior (it has no {missing[0]})"
         raise PdsimError(f"{path}: is {what}; {_WANTED}")
-    settings = _settings(path, root.attrs["config"])
     found = PosteriorFile(
         Path(path),
         dict(root.attrs),
-        settings,
+        _settings(path, root.attrs["config"]),
         read_dataset(path, "posterior"),
         read_dataset(path, "sample_stats"),
     )
     _check_layout(found)
+    return found
+
+
+def read_posterior(path: str | Path, *, force: bool | None = None) -> PosteriorFile:
+    """Read a posterior as ``open_posterior`` does, and refuse draws that cannot be right.
+
+    Args:
+        force: tell of such draws, and go on with them; None: the caller has no such option.
+
+    Raises:
+        PdsimError: as ``open_posterior``; or a draw is not finite or beyond its bounds, and its own
+            statistics do not say so.
+    """
+    found = open_posterior(path)
     for doubt in _doubts(found):
         if not force:
             remedy = "" if force is None else ", or add --force to take it as it is"

@@ -16,6 +16,8 @@ log = logging.getLogger(__name__)
 
 # Verbs of one posterior.
 _SCORING = ("simulate", "predict", "evaluate", "learning-curve")
+# Verbs that show several → the option that names them.
+_SHOWING = {"plot": "posterior", "report": "posteriors"}
 
 
 def _options(a: argparse.Namespace, experiment) -> Any:
@@ -36,18 +38,20 @@ def _check_files(a: argparse.Namespace, experiment) -> None:
         PdsimError: names the file, the key and both values.
     """
     from pdsim.experiment.checks.made_with import check_posterior, check_trajectories
-    from pdsim.posterior import read_posterior
+    from pdsim.posterior import open_posterior, read_posterior
 
     given = getattr(a, "trajectories", None) or ()
     for path in [given] if isinstance(given, str) else given:
         _forced(a, partial(check_trajectories, path, experiment))
     if a.verb in _SCORING:
-        posterior = read_posterior(a.posterior, force=a.force)
+        posterior = open_posterior(a.posterior)
         whose = {} if a.verb == "simulate" else {"run": a.run, "seed": a.seed}
         if a.verb == "predict":
             # Its seed is that of the noise it draws.
             del whose["seed"]
         _forced(a, partial(check_posterior, posterior, experiment, **whose))
+    for path in getattr(a, _SHOWING.get(a.verb, ""), ()):
+        read_posterior(path, force=a.force)
 
 
 def _forced(a: argparse.Namespace, check: Callable[[], None]) -> None:

@@ -176,5 +176,10 @@ def read_yaml(path: str | Path) -> Any:
         return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError) as error:
         raise PdsimError(f"{path}: not valid YAML: {error}") from error
+    except (KeyError, AttributeError, TypeError) as error:
+        raise PdsimError(
+            f"{path}: not valid YAML: a tag such as !!bool or !!timestamp does not go with its "
+            f"value ({error}); write values without tags"
+        ) from error
     except RecursionError as error:
         raise PdsimError(f"{path}: nested too deeply to be a config") from error

@@ -4,12 +4,14 @@ import math
 import re
 import typing
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 # Names become folders, columns and arguments of commands.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+# Names become folders and variables of files, whose names end at 255 bytes.
+_LONGEST = 100
 
 
 def _checked_name(value: str) -> str:
@@ -17,6 +19,8 @@ def _checked_name(value: str) -> str:
         raise ValueError(
             "a name holds letters, digits and _ . - only, and does not start with . or -"
         )
+    if len(value) > _LONGEST:
+        raise ValueError(f"a name has at most {_LONGEST} characters; shorten it")
     return value
 
 
@@ -29,15 +33,17 @@ Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Rate = Annotated[float, Field(gt=0, le=1e6)]
 
 
-# Numbers of more or less than this, in any unit, are no measure of a machine: their squares leave
-# double precision behind, and what is computed from them is not finite.
-_LARGEST, _SMALLEST = 1e30, 1e-30
+# Numbers of more than this, in any unit, are no measure of a machine: their squares leave double
+# precision behind, and what is computed from them is not finite.
+_LARGEST = 1e30
 
 
 class Section(BaseModel):
     """A part of a config file: immutable, and closed to misspelt keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    # Below it, and not 0, a number is no measure of a machine either.
+    smallest: ClassVar[float] = 1e-30
 
     @model_validator(mode="before")
     @classmethod
@@ -54,11 +60,14 @@ class Section(BaseModel):
     @classmethod
     def _check_sizes(cls, values: Any) -> Any:
         """Refuse numbers with which nothing can be computed."""
-        for name, value in values.items() if isinstance(values, dict) else ():
-            for key, number in _numbers(str(name), value):
+        for name, field in cls.model_fields.items() if isinstance(values, dict) else ():
+            kinds = (kind for kind in _kinds(field.annotation) if isinstance(kind, type))
+            if any(issubclass(kind, BaseModel) for kind in kinds):
+                continue  # A section looks at its own numbers.
+            for key, number in _numbers(name, values.get(name)):
                 size = abs(number)
-                if size > _LARGEST or 0 < size < _SMALLEST:
-                    limit = f"above {_LARGEST:g}" if size > 1 else f"below {_SMALLEST:g}"
+                if size > _LARGEST or 0 < size < cls.smallest:
+                    limit = f"above {_LARGEST:g}" if size > 1 else f"below {cls.smallest:g}"
                     raise ValueError(
                         f"{key}: a number {limit} is no measure of a machine; correct it, or its "
                         "unit"

@@ -1,6 +1,6 @@
 """Section ``simulator`` of an experiment: the model, and which of its parameters are sought."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -107,6 +107,8 @@ class JointPriorConfig(Section):
     same whatever the limits are.
     """
 
+    # Two parameters may have next to nothing in common.
+    smallest: ClassVar[float] = 0.0
     parameters: tuple[Name, ...] = Field(min_length=1, description="the parameters, in its order")
     mean: tuple[float, ...] = Field(
         description="of each value in its unit, or of the natural logarithm on a log scale"

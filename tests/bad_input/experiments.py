@@ -198,6 +198,11 @@ CASES = [
         ("demo", ("simulator", "fixed", "mass_1")), ("demo", (*LINK, "upper")), ("demo", ("recording", "camera", "parameters", "com_y_1")), ("demo", ("recording", "camera", "jitter")),
         ("demo", ("likelihood", "noise_relative")), ("demo", (*SVGD, "step_size")), ("calibration_oscillator", ("recording", "noise", "x")), ("calibration_oscillator", ("recording", "parameters", "stiffness")),
     ]),
+    *(checked(f"a joint prior of {name}", "calibration_oscillator", ("simulator", "joint_prior"), {"parameters": ["stiffness", "damping"], "mean": mean, "covariance": [[variance, 0.0], [0.0, 0.01]]}, "simulator.joint_prior: stiffness: ", words) for name, mean, variance, words in [
+        ("an impossible mean", [-100.0, 0.6], 1.0, "the mean -100 of its value is outside the bounds"), ("no width", [20.0, 0.6], 1e-28, "the deviation of its value is"), ("a width beyond all", [20.0, 0.6], 1e29, "the deviation of its value is"),
+    ]),
+    *(Case(f"YAML: {text}", ("check", "mine.yaml"), ("mine.yaml: not valid YAML: a tag such as !!bool", "write values without tags"), {"mine.yaml": f"title: a\nprecision: {text}\n"}) for text in ("!!bool maybe", "!!timestamp bad")),
+    checked("a parameter's name without end", "demo", ("simulator", "parameters"), {"x" * 300: flat(sets=["length"])}, "a name has at most 100 characters"),
     checked("a joint prior of 1e308", "calibration_oscillator", ("simulator", "joint_prior"), {"parameters": ["stiffness", "damping"], "mean": [1e308, 0.6], "covariance": [[1.0, 0.0], [0.0, 0.1]]}, "simulator.joint_prior", "is no measure of a machine"),
     checked("a combination of overflow", "demo", ("combinations",), {"ratio": "link_1/9**9**9**9"}, "combinations.ratio: 9 ** 9 ** 9 has no finite value"),
     checked("a combination that loses a unit", "demo", ("combinations",), {"ratio": "link_1 # + kg"}, "combinations.ratio: ", "# has no meaning"),

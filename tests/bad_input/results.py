@@ -140,6 +140,7 @@ CASES = [
     evaluate("a posterior of another seed", "other_seed.nc: is of seed 7, and the command is for seed 0", posterior="good/other_seed.nc"),
     evaluate("no roll-outs", "right.nc: no roll-outs (it has no simulated)", posterior="good/right.nc", rollouts="good/right.nc"),
     evaluate("roll-outs of another posterior", "stranger.nc: was made from another posterior than good/right.nc (run somebody", posterior="good/right.nc", rollouts="good/stranger.nc"),
+    *(Case(f"plot: a posterior of {name}", ("plot", "posterior", "{demo}", "--run", "svgd_single", "--trajectories", "good/trajectories.nc", "--posterior", f"good/{name}.nc", "--stem", "s"), (f"{name}.nc: ", words)) for name, words in [("some_nan", "are not finite"), ("outside", "are outside its bounds"), ("nan", "no draw is finite")]),
     export("draws beyond their bounds", "good/outside.nc", "outside.nc: 1 of 5 draws of link_1 are outside its bounds"),
     export("draws that are no numbers", "good/nan.nc", "nan.nc: no draw is finite"),
     export("no mark of what diverged", "good/no_diverging.nc", "sample_stats.diverging: is missing"),

@@ -1,5 +1,7 @@
 """What a run would find out after minutes, and the config knows: said before anything starts."""
 
+import numpy as np
+
 from pdsim.experiment.checks.size import check_steps, check_work
 from pdsim.experiment.model import ExperimentConfig
 from pdsim.runtime.errors import PdsimError
@@ -16,8 +18,36 @@ def check_early(experiment: ExperimentConfig, system: System) -> None:
     _check_seeds(experiment)
     _check_runs(experiment, system)
     _check_statistics(experiment)
+    _check_joint_prior(experiment)
     check_work(experiment)
     check_steps(experiment)
+
+
+# Deviations of a joint prior over the width of the bounds that rounding leaves something of.
+_NARROWEST, _WIDEST = 1e-10, 1e6
+
+
+def _check_joint_prior(experiment: ExperimentConfig) -> None:
+    """Refuse a joint prior whose mean is impossible, or whose deviation rounding swallows."""
+    joint = experiment.simulator.joint_prior
+    if joint is None:
+        return
+    for i, name in enumerate(joint.parameters):
+        where, entry = f"simulator.joint_prior: {name}", experiment.simulator.parameters[name]
+        bounds = np.array([entry.lower, entry.upper])
+        lower, upper = np.log(bounds) if entry.scale == "log" else bounds
+        mean, ratio = joint.mean[i], joint.covariance[i][i] ** 0.5 / (upper - lower)
+        what = "logarithm" if entry.scale == "log" else "value"
+        if not lower <= mean <= upper:
+            raise PdsimError(
+                f"{where}: the mean {mean:g} of its {what} is outside the bounds {lower:g} to "
+                f"{upper:g}; correct it, or widen the bounds of simulator.parameters.{name}"
+            )
+        if not _NARROWEST < ratio < _WIDEST:
+            raise PdsimError(
+                f"{where}: the deviation of its {what} is {ratio:.1g} times the width of its "
+                "bounds; correct covariance"
+            )
 
 
 def _check_seeds(experiment: ExperimentConfig) -> None:
