@@ -13,7 +13,8 @@ from pdsim.runtime.errors import PdsimError
 def test_files_are_looked_for_beside_the_experiment_first(tmp_path, monkeypatch):
     places = [tmp_path / name for name in ("experiment", "environment", "work/data")]
     monkeypatch.setenv("PDSIM_DATA_DIR", str(places[1]))
-    (tmp_path / "work").mkdir()
+    for folder in (places[1], tmp_path / "work"):
+        folder.mkdir()
     monkeypatch.chdir(tmp_path / "work")
     settings = config(["mine/run_1.csv", "/somewhere/run_2.csv"])
 
