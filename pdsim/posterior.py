@@ -27,6 +27,7 @@ from pydantic import ValidationError
 from pdsim.parameters.space import ParameterSpace
 from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
+from pdsim.runtime.kinds import check_kind
 from pdsim.settings.messages import explain
 from pdsim.systems.config import ParameterConfig, PosteriorOf, SimulatorConfig
 from pdsim.systems.ridge import recover
@@ -285,13 +286,6 @@ SAMPLE_KINDS = ("particles", "mcmc", "iid", "point")
 _IDENTITY = ("run", "fingerprint")
 _ATTRIBUTES = ("run", "method", "shooting", "seed", "sample_kind", "config")
 _STATISTICS = ("log_likelihood", "log_prior", "diverging")
-# What a file is that was given for a posterior: a variable of its root → the file in words.
-_OTHER_FILES = {
-    "observed": "a trajectories file of pdsim preprocess",
-    "simulated": "a roll-outs file of pdsim simulate",
-    "predicted": "a prediction of pdsim predict",
-    "ranks": "a calibration of pdsim calibrate",
-}
 _WANTED = "give a posterior.nc that pdsim infer or pdsim condition wrote"
 # Share of a parameter's bounds by which single precision may miss them.
 _ROUNDING = 1e-5
@@ -306,9 +300,8 @@ def open_posterior(path: str | Path) -> PosteriorFile:
     root = read_dataset(path)
     missing = [name for name in _ATTRIBUTES if name not in root.attrs]
     if missing:
-        other = next((text for name, text in _OTHER_FILES.items() if name in root), "")
-        what = f"{other}, not a posterior" if other else f"no posterior (it has no {missing[0]})"
-        raise PdsimError(f"{path}: is {what}; {_WANTED}")
+        check_kind(path, "posterior")
+        raise PdsimError(f"{path}: is no posterior (it has no {missing[0]}); {_WANTED}")
     found = PosteriorFile(
         Path(path),
         dict(root.attrs),

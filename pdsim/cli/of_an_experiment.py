@@ -3,7 +3,7 @@
 import argparse
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,9 +39,12 @@ def _check_files(a: argparse.Namespace, experiment) -> None:
     """
     from pdsim.experiment.checks.made_with import check_posterior, check_trajectories
     from pdsim.posterior import open_posterior, read_posterior
+    from pdsim.runtime.kinds import KINDS, check_kind
 
-    given = getattr(a, "trajectories", None) or ()
-    for path in [given] if isinstance(given, str) else given:
+    for option in KINDS:
+        for path in _listed(getattr(a, option, None)):
+            check_kind(path, option)
+    for path in _listed(getattr(a, "trajectories", None)):
         _forced(a, partial(check_trajectories, path, experiment))
     if a.verb in _SCORING:
         posterior = open_posterior(a.posterior)
@@ -52,6 +55,11 @@ def _check_files(a: argparse.Namespace, experiment) -> None:
         _forced(a, partial(check_posterior, posterior, experiment, **whose))
     for path in getattr(a, _SHOWING.get(a.verb, ""), ()):
         read_posterior(path, force=a.force)
+
+
+def _listed(given: str | Sequence[str] | None) -> Sequence[str]:
+    """The files of an option that takes one, several or none."""
+    return [given] if isinstance(given, str) else given or []
 
 
 def _forced(a: argparse.Namespace, check: Callable[[], None]) -> None:

@@ -292,8 +292,9 @@ def read_dataset(path: str | Path, group: str | None = None) -> xr.Dataset:
         ) from error
     if not integrity.is_whole(data):
         raise PdsimError(
-            f"{path}: is damaged: what it holds (group {group or '/'}) is not what was written; "
-            "delete it and run the stage that made it again"
+            f"{path}: what it holds (group {group or '/'}) is not what pdsim wrote: it is damaged, "
+            "another program changed it, or an earlier pdsim made it; run the stage that makes it "
+            "again"
         )
     data.attrs.pop(integrity.DIGEST, None)
     return data

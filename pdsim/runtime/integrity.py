@@ -56,5 +56,5 @@ def sealed(data: xr.Dataset) -> xr.Dataset:
 
 
 def is_whole(data: xr.Dataset) -> bool:
-    """Whether a group that was read holds what was written; True where it has no digest."""
-    return data.attrs.get(DIGEST) in (None, digest(data))
+    """Whether a group that was read holds what was written; not where it has no digest."""
+    return data.attrs.get(DIGEST) == digest(data)

@@ -13,7 +13,6 @@ from pdsim.metrics.metric import Evidence
 from pdsim.posterior import read_draws, read_posterior
 from pdsim.recordings.trajectories import load_trajectories
 from pdsim.runtime import device
-from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset
 from pdsim.systems.simulator import build_simulator
 
@@ -51,12 +50,6 @@ def evaluate(
     for path, made in ((rollouts, rolled), (prediction, predicted)):
         if path is not None and made is not None:
             found.check_made_from(path, made)
-    missing = [name for name in ("simulated", "fitted") if name not in rolled]
-    if missing:
-        raise PdsimError(
-            f"{rollouts}: no roll-outs (it has no {missing[0]}); give a file that pdsim simulate "
-            "wrote"
-        )
     evidence = Evidence(
         data,
         space,

@@ -47,9 +47,9 @@ def evaluate(
     name,
     *words,
     posterior="good/posterior.nc",
-    rollouts="good/posterior.nc",
+    rollouts="good/rolled.nc",
     run="svgd_single",
-    extra=("--prediction", "good/posterior.nc"),
+    extra=("--prediction", "good/predicted.nc"),
 ):
     command = (
         "evaluate",
@@ -138,8 +138,13 @@ CASES = [
     Case("infer: trajectories of another recording", ("infer", "mine.yaml", "--run", "svgd_single", "--budget", "quick", "--trajectories", "good/trajectories.nc", "--output", "p.nc"), ("trajectories.nc: was made with recording.camera.jitter 0.5, and the experiment has 0.7",), {"mine.yaml": Edited("demo", {("recording", "camera", "jitter"): 0.7})}),
     Case("infer: trajectories of another system", ("infer", "mine.yaml", "--run", "svgd_marginal", "--budget", "quick", "--trajectories", "good/trajectories.nc", "--output", "p.nc"), ("trajectories.nc: was made with recording.",), {"mine.yaml": Edited("calibration_oscillator")}),
     evaluate("a posterior of another seed", "other_seed.nc: is of seed 7, and the command is for seed 0", posterior="good/other_seed.nc"),
-    evaluate("no roll-outs", "right.nc: no roll-outs (it has no simulated)", posterior="good/right.nc", rollouts="good/right.nc"),
-    evaluate("roll-outs of another posterior", "stranger.nc: was made from another posterior than good/right.nc (run somebody", posterior="good/right.nc", rollouts="good/stranger.nc"),
+    evaluate("roll-outs of another posterior", "rolled_other.nc: was made from another posterior than good/right.nc (run somebody", posterior="good/right.nc", rollouts="good/rolled_other.nc"),
+    *(Case(f"evaluate: {wrong} for {option}", ("evaluate", "{demo}", "--run", "svgd_single", *(word for name, file in {"trajectories": "trajectories", "posterior": "right", "rollouts": "rolled", "prediction": "predicted", option: wrong}.items() for word in (f"--{name}", f"good/{file}.nc")), "--output", "m.csv"), (f"{wrong}.nc: is ", words, f"{kind} is wanted")) for option, wrong, words, kind in [
+        ("rollouts", "trajectories", "a trajectories file of pdsim preprocess", "a roll-outs file"), ("rollouts", "right", "a posterior of pdsim infer", "a roll-outs file"), ("trajectories", "right", "a posterior of pdsim infer", "a trajectories file"), ("trajectories", "empty", "no file of pdsim preprocess", "a trajectories file"),
+    ]),
+    *(Case(f"plot {figure}: {wrong} for {option}", ("plot", figure, "{demo}", "--run", "svgd_single", f"--{option}", f"good/{wrong}.nc", "--stem", "s"), (f"{wrong}.nc: is ", words)) for figure, option, wrong, words in [
+        ("posteriors", "posterior", "trajectories", "a trajectories file of pdsim preprocess"), ("density", "rollouts", "trajectories", "a trajectories file"), ("density", "trajectories", "right", "a posterior of pdsim infer"), ("pit", "prediction", "right", "a posterior"), ("sbc", "calibration", "right", "a posterior"), ("statistics", "statistics", "right", "a posterior"), ("training", "trained", "right", "a posterior"),
+    ]),
     *(Case(f"plot: a posterior of {name}", ("plot", "posterior", "{demo}", "--run", "svgd_single", "--trajectories", "good/trajectories.nc", "--posterior", f"good/{name}.nc", "--stem", "s"), (f"{name}.nc: ", words)) for name, words in [("some_nan", "are not finite"), ("outside", "are outside its bounds"), ("nan", "no draw is finite")]),
     export("draws beyond their bounds", "good/outside.nc", "outside.nc: 1 of 5 draws of link_1 are outside its bounds"),
     export("draws that are no numbers", "good/nan.nc", "nan.nc: no draw is finite"),
@@ -172,7 +177,7 @@ CASES = [
     gather("ranks that are text", "text", "a.csv", kind="calibration"),
     gather("a learning curve without roll-outs", HEAD + ROW, "a.csv", kind="learning_curve"),
     export("no posterior", "none.nc", "none.nc: no such file"),
-    export("trajectories", "good/trajectories.nc", "trajectories.nc: is a trajectories file of pdsim preprocess, not a posterior; give a posterior.nc"),
+    export("trajectories", "good/trajectories.nc", "trajectories.nc: is a trajectories file of pdsim preprocess, and a posterior is wanted"),
     export("text", "p.nc", "p.nc: not a readable NetCDF file", files={"p.nc": "text"}),
     export("draws that all diverge", "good/posterior.nc", "posterior.nc: no draw has a finite roll-out"),
     export("a folder that is there", "good/draws.nc", "robots: there is something else already", files={"robots/mine.txt": "mine"}),

@@ -120,8 +120,9 @@ def test_what_cannot_be_exported_is_named(pendubot, tmp_path, capsys):
     new = str(tmp_path / "new")
     other = tmp_path / "other.nc"
     write_dataset(other, xr.Dataset({"x": ("y", [1.0])}))
-    assert "other.nc: is no posterior (it has no run); give a posterior.nc" in told(
-        str(other), "--output", new
+    assert (
+        "other.nc: is no file of pdsim infer (it has no posterior), and a posterior is wanted"
+        in told(str(other), "--output", new)
     )
     assert "nothing.nc: no such file" in told(str(tmp_path / "nothing.nc"), "--output", new)
     with (tmp_path / "pendubot.urdf").open("a") as file:

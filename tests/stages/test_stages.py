@@ -14,7 +14,7 @@ from pdsim.metrics.long_format import COLUMNS, LEARNING_CURVE_COLUMNS, at_rollou
 from pdsim.metrics.metric import pool
 from pdsim.recordings.smoothing import white_noise
 from pdsim.report.numbers import noise_text, recordings_lines
-from pdsim.runtime.files import read_dataset
+from pdsim.runtime.files import read_dataset, write_dataset
 from pdsim.systems.ensemble import roll_out
 from pdsim.systems.simulator import build_simulator
 from pdsim.tables import paper
@@ -228,7 +228,7 @@ def test_tuning_reads_the_training_recordings_alone(tiny, tmp_path):
     hidden = data.copy(deep=True)
     hidden["observed"][np.flatnonzero(data["split"].values == "test")] = np.nan
     hidden["states"][np.flatnonzero(data["split"].values == "test")] = np.nan
-    hidden.to_netcdf(tmp_path / "hidden.nc")
+    write_dataset(tmp_path / "hidden.nc", hidden)
     values = yaml.safe_load((tiny / "tiny.yaml").read_text())
     values["runs"][0] = {
         "method": "svgd",
