@@ -5,6 +5,7 @@ as the estimator takes them, by reverse mode or by tangents. Tangents count as e
 do in a budget.
 """
 
+import logging
 import time
 from typing import Any
 
@@ -20,6 +21,8 @@ from pdsim.preflight.config import PlannedRun, Preflight
 from pdsim.preflight.findings import Cost
 from pdsim.runtime.device import compiled_afresh
 from pdsim.systems.simulator import build_simulator
+
+log = logging.getLogger(__name__)
 
 # Evaluations that are timed side by side, at most: beyond, time grows with their number.
 _TIMED = 16
@@ -41,6 +44,7 @@ def costs(options: Preflight, data: xr.Dataset, start: float) -> dict[str, Cost]
     for run in options.planned:
         key = run.shooting, _by_gradients(run, work)
         if key not in timed:
+            log.info("compiling and timing what %s computes", run.name)
             problem: Any = build_problem(
                 simulator, options.likelihood, data, run.shooting, options.precision
             )
