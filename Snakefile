@@ -18,6 +18,10 @@ except PdsimError as error:
 configfile: "config/config.yaml"
 
 
+# Used with --sdm apptainer only; jobs then need pdsim installed inside. `snakemake --lint` asks for one.
+container: "docker://python:3.12-slim"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/recordings.smk"
 include: "workflow/rules/inference.smk"
