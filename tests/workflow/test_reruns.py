@@ -134,8 +134,8 @@ CASES = {
     ),
     "a combination that is asked for: nothing but the report": (
         EXPERIMENT,
-        "landscape:\n",
-        "combinations: {reach: link_1 + link_2}\nlandscape:\n",
+        "reach: link_1 + link_2 [m]",
+        "reach: link_1 + link_2 [cm]",
         {"write_report"},
         {},
     ),
