@@ -39,7 +39,7 @@ def _check_files(a: argparse.Namespace, experiment) -> None:
     """
     from pdsim.experiment.checks.made_with import check_posterior, check_trajectories
     from pdsim.posterior import open_posterior, read_posterior
-    from pdsim.runtime.kinds import KINDS, check_kind
+    from pdsim.runtime.kinds import KINDS, check_kind, check_same_recordings
 
     for option in KINDS:
         for path in _listed(getattr(a, option, None)):
@@ -53,13 +53,17 @@ def _check_files(a: argparse.Namespace, experiment) -> None:
             # Its seed is that of the noise it draws.
             del whose["seed"]
         _forced(a, partial(check_posterior, posterior, experiment, **whose))
+    for path in (*_listed(getattr(a, "rollouts", None)), *_listed(getattr(a, "prediction", None))):
+        check_same_recordings(path, _listed(a.trajectories))
     for path in getattr(a, _SHOWING.get(a.verb, ""), ()):
         read_posterior(path, force=a.force)
 
 
-def _listed(given: str | Sequence[str] | None) -> Sequence[str]:
-    """The files of an option that takes one, several or none."""
-    return [given] if isinstance(given, str) else given or []
+def _listed(given: Any) -> Sequence[str]:
+    """The files of an option that takes one, several or none; of a number of that name, none."""
+    if isinstance(given, str):
+        return [given]
+    return given if isinstance(given, list) else []
 
 
 def _forced(a: argparse.Namespace, check: Callable[[], None]) -> None:

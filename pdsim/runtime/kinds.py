@@ -1,5 +1,6 @@
 """Which stage's file a NetCDF file is, by what its root holds."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +37,10 @@ KINDS = {
     "trained": Kind(("network", "scaling"), "a trained density", "train"),
     "calibration": Kind(("rank", "r_hat"), "a calibration", "calibrate"),
 }
+
+
+# Dimensions that roll-outs and predictions share with their trajectories.
+_SHARED = ("trajectory", "time", "channel")
 
 
 def held(path: str | Path) -> set[str]:
@@ -76,4 +81,33 @@ def check_kind(path: str | Path, option: str) -> None:
         raise PdsimError(
             f"{path}: is {what}, and {kind.words} is wanted; give a file that pdsim {kind.stage} "
             "wrote"
+        )
+
+
+def check_same_recordings(path: str | Path, trajectories: Sequence[str]) -> None:
+    """Refuse roll-outs or a prediction of other recordings than those of the trajectories.
+
+    Args:
+        trajectories: the trajectories file; none or several say nothing.
+
+    Raises:
+        PdsimError: the numbers of recordings, frames or channels differ.
+    """
+    if len(trajectories) != 1:
+        return
+    with netCDF4.Dataset(path) as made, netCDF4.Dataset(trajectories[0]) as file:
+        whole = "simulated" in made.variables
+        ours = {name: len(made.dimensions[name]) for name in _SHARED if name in made.dimensions}
+        theirs = {name: len(file.dimensions[name]) for name in ours if name in file.dimensions}
+    # Roll-outs lack the first frame; a prediction has held-out recordings and their later frames.
+    expected = {name: n - (name == "time") for name, n in theirs.items()}
+    wrong = [
+        name
+        for name, n in ours.items()
+        if name in expected and (n != expected[name] if whole else n > expected[name])
+    ]
+    if wrong:
+        raise PdsimError(
+            f"{path}: was made from other trajectories than {trajectories[0]} ({wrong[0]}: "
+            f"{ours[wrong[0]]}, and {expected[wrong[0]]} are expected); make it from these"
         )

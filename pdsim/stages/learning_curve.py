@@ -50,6 +50,9 @@ def learning_curve(
     whole = load_trajectories(trajectories, simulator.system)
     read_posterior(posterior, force=force)
     snapshots = read_dataset(posterior, "course")
+    missing = [name for name in space.names if name not in snapshots]
+    if missing:
+        raise PdsimError(f"{posterior}: course: has no {missing[0]}, which the experiment seeks")
     draws = np.stack([snapshots[name].values for name in space.names], axis=-1)
     used, seconds = snapshots["rollouts"].values, snapshots["seconds"].values
     test = is_test(whole)

@@ -36,6 +36,7 @@ from pdsim.report.numbers import (
 from pdsim.report.page import Picture, render
 from pdsim.report.together import TogetherLine, together_lines
 from pdsim.report.trust import agreeing_starts, trust_lines
+from pdsim.runtime.errors import PdsimError
 from pdsim.runtime.files import read_dataset, write_text
 from pdsim.systems.simulator import Simulator, build_simulator
 from pdsim.tables import comparison, paper
@@ -347,6 +348,8 @@ def _picture(path: str, identities: Mapping[str, Identity]) -> Picture:
     """A figure with the registry's caption; its path says what it is, and of which run."""
     place = PurePath(path)
     kind, folder = place.stem, place.parent
+    if kind not in registry.NAMES["figures"]:
+        raise PdsimError(f"{path}: is no figure of pdsim plot; name pictures that it drew")
     figure = registry.load("figures", kind).FIGURE
     title = kind.replace("bayessim_", "BayesSim: ").replace("_", " ")
     title = title.upper() if title in _SHORT else title[0].upper() + title[1:]

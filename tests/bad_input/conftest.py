@@ -67,11 +67,12 @@ def good(root, tmp_path_factory):
     write_posterior(folder / "posterior.nc", STIFFNESS, OSCILLATOR, stats={"diverging": np.ones(5)})
     write_posterior(folder / "draws.nc", STIFFNESS, OSCILLATOR)
     write_posteriors(folder, load_experiment(demo))
-    shape = ("trajectory", "draw", "time", "channel"), np.zeros((1, 1, 1, 1))
+    shape = ("trajectory", "draw", "time", "channel"), np.zeros((6, 1, 399, 4))
     rolled = xr.Dataset({"simulated": shape, "fitted": shape})
     predicted = xr.Dataset({"predicted": shape, "predicted_observation": shape})
     for name, run in (("rolled", "svgd_single"), ("rolled_other", "somebody")):
         write_dataset(folder / f"{name}.nc", rolled.assign_attrs(run=run))
+    write_dataset(folder / "rolled_few.nc", rolled.isel(trajectory=slice(0, 2)))
     write_dataset(folder / "predicted.nc", predicted.assign_attrs(run="svgd_single"))
     data = read_dataset(trajectories)
     whole = (folder / "trajectories.nc").read_bytes()

@@ -145,6 +145,7 @@ CASES = [
     *(Case(f"plot {figure}: {wrong} for {option}", ("plot", figure, "{demo}", "--run", "svgd_single", f"--{option}", f"good/{wrong}.nc", "--stem", "s"), (f"{wrong}.nc: is ", words)) for figure, option, wrong, words in [
         ("posteriors", "posterior", "trajectories", "a trajectories file of pdsim preprocess"), ("density", "rollouts", "trajectories", "a trajectories file"), ("density", "trajectories", "right", "a posterior of pdsim infer"), ("pit", "prediction", "right", "a posterior"), ("sbc", "calibration", "right", "a posterior"), ("statistics", "statistics", "right", "a posterior"), ("training", "trained", "right", "a posterior"),
     ]),
+    Case("plot density: roll-outs of other recordings", ("plot", "density", "{demo}", "--run", "svgd_single", "--trajectories", "good/trajectories.nc", "--rollouts", "good/rolled_few.nc", "--stem", "s"), ("rolled_few.nc: was made from other trajectories than good/trajectories.nc (trajectory: 2, and 6 are expected)",)),
     *(Case(f"plot: a posterior of {name}", ("plot", "posterior", "{demo}", "--run", "svgd_single", "--trajectories", "good/trajectories.nc", "--posterior", f"good/{name}.nc", "--stem", "s"), (f"{name}.nc: ", words)) for name, words in [("some_nan", "are not finite"), ("outside", "are outside its bounds"), ("nan", "no draw is finite")]),
     export("draws beyond their bounds", "good/outside.nc", "outside.nc: 1 of 5 draws of link_1 are outside its bounds"),
     export("draws that are no numbers", "good/nan.nc", "nan.nc: no draw is finite"),
