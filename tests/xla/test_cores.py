@@ -72,7 +72,7 @@ def test_the_command_line_asks_for_the_cores(root, tmp_path, monkeypatch, capsys
         raise PdsimError(f"{precision} on {cores} cores, LAPACK {lapack}")
 
     monkeypatch.setattr(device, "configure", configure)
-    monkeypatch.setattr("pdsim.experiment.checks.made_with.check_trajectories", lambda *_: None)
+    monkeypatch.setattr("pdsim.cli.of_an_experiment._check_files", lambda *_: None)
     experiment = str(root / "config/experiments/calibration_oscillator.yaml")
     files = ("--trajectories", "none.nc", "--output", str(tmp_path / "posterior.nc"))
     command = ["infer", experiment, "--run", "csvgd_marginal", "--budget", "quick", *files]
